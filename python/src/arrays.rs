@@ -12,8 +12,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrowArray, directed};
-use crate::caller::{Array, ROWS, Threads, order, sorter, unlocked};
-use crate::device::{Device, cpu};
+use crate::caller::{Array, Direction, On, ROWS, order};
+use crate::device::cpu;
 use crate::errors::exception;
 
 /// An axis: rows of `row` elements with a stride of `inner`, the number of interleaved rows. The result of a
@@ -103,23 +103,20 @@ pub(crate) fn sort(
     py: Python,
     array: &Bound<PyAny>,
     result: &Bound<PyAny>,
-    row: usize,
-    inner: usize,
-    descending: bool,
-    nulls_first: bool,
-    device: Option<&Bound<Device>>,
-    threads: Threads,
+    axis: [usize; 2],
+    direction: Direction,
+    on: On,
 ) -> PyResult<()> {
     let is_same = array.is(result);
     let mut result = Array::writable(result)?;
     let source = if is_same { None } else { Some(Array::of(array)?) };
-    let (n, order) = (result.len(), order(descending, nulls_first));
+    let (n, order, [row, inner]) = (result.len(), order(direction), axis);
     if source.as_ref().is_some_and(|source| source.len() != n || source.element != result.element) {
         return Err(PyValueError::new_err("results are as many elements of the same type"));
     }
     let axis = Axis::new([row, inner, row], n, n)?;
-    let sorter = sorter(device, threads, row, Shape::of(result.element, false))?;
-    by_element!(result.element, T => unlocked(py, n, threads, || {
+    let sorter = on.sorter(row, Shape::of(result.element, false))?;
+    by_element!(result.element, T => on.unlocked(py, n, || {
         let elements = result.elements_mut::<T>();
         let is_on_gpu = sorter.started().is_some();
         let sort = |row: &mut [T]| {
@@ -140,28 +137,25 @@ pub(crate) fn sort(
             sort(sorted)
         })
     }))?
-    .map_err(|error| exception(&error))
+    .map_err(exception)
 }
 
-/// Writes the positions of the first `k` elements of each row in order, as i64.
+/// Writes the positions of the first elements of each row in order, as i64.
 #[pyfunction]
 pub(crate) fn argtop(
     py: Python,
     array: &Bound<PyAny>,
     positions: &Bound<PyAny>,
-    row: usize,
-    inner: usize,
-    k: usize,
-    descending: bool,
-    nulls_first: bool,
-    device: Option<&Bound<Device>>,
-    threads: Threads,
+    axis: [usize; 3],
+    direction: Direction,
+    on: On,
 ) -> PyResult<()> {
     let (array, n) = (Array::of(array)?, positions.getattr("size")?.extract()?);
     let mut positions = Array::positions(positions, n)?;
-    let (axis, order) = (Axis::new([row, inner, k], array.len(), n)?, order(descending, nulls_first));
-    let sorter = sorter(device, threads, row, Shape::of(array.element, true))?;
-    by_element!(array.element, T => unlocked(py, array.len(), threads, || {
+    let (order, [row, _, k]) = (order(direction), axis);
+    let axis = Axis::new(axis, array.len(), n)?;
+    let sorter = on.sorter(row, Shape::of(array.element, true))?;
+    by_element!(array.element, T => on.unlocked(py, array.len(), || {
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), positions.elements_mut::<i64>(), is_on_gpu, &|row, places| {
             let all = if k < row.len() || is_on_gpu { None } else { argsort_on_cpu(row, order) };
@@ -170,39 +164,35 @@ pub(crate) fn argtop(
             Ok(())
         })
     }))?
-    .map_err(|error| exception(&error))
+    .map_err(exception)
 }
 
-/// Writes the first `k` elements of each row, in order.
+/// Writes the first elements of each row, in order.
 #[pyfunction]
 pub(crate) fn top(
     py: Python,
     array: &Bound<PyAny>,
     result: &Bound<PyAny>,
-    row: usize,
-    inner: usize,
-    k: usize,
-    descending: bool,
-    nulls_first: bool,
-    device: Option<&Bound<Device>>,
-    threads: Threads,
+    axis: [usize; 3],
+    direction: Direction,
+    on: On,
 ) -> PyResult<()> {
     let (array, mut result) = (Array::of(array)?, Array::writable(result)?);
     if result.element != array.element {
         return Err(PyValueError::new_err("results are elements of the same type"));
     }
-    let axis = Axis::new([row, inner, k], array.len(), result.len())?;
-    let order = order(descending, nulls_first);
+    let (order, [_, _, k]) = (order(direction), axis);
+    let axis = Axis::new(axis, array.len(), result.len())?;
     // Finding a few takes less time than a transfer to a GPU.
-    let sorter = device.map_or(Ok(cpu()), |device| device.get().sorter())?;
-    by_element!(array.element, T => unlocked(py, array.len(), threads, || {
+    let sorter = on.requested()?.unwrap_or(cpu());
+    by_element!(array.element, T => on.unlocked(py, array.len(), || {
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), result.elements_mut::<T>(), is_on_gpu, &|row, places| {
             places.copy_from_slice(&sorter.top_as(row, k, order)?.0);
             Ok(())
         })
     }))?
-    .map_err(|error| exception(&error))
+    .map_err(exception)
 }
 
 /// Returns true if all rows of `row` elements are in order.
@@ -211,13 +201,11 @@ pub(crate) fn is_sorted(
     py: Python,
     array: &Bound<PyAny>,
     row: usize,
-    descending: bool,
-    nulls_first: bool,
-    threads: Threads,
+    direction: Direction,
+    on: On,
 ) -> PyResult<bool> {
-    let array = Array::of(array)?;
-    let order = order(descending, nulls_first);
-    by_element!(array.element, T => unlocked(py, array.len(), threads, || {
+    let (array, order) = (Array::of(array)?, order(direction));
+    by_element!(array.element, T => on.unlocked(py, array.len(), || {
         array.elements::<T>().chunks(row.max(1)).all(|row| is_in_order(row, order))
     }))
 }
@@ -241,10 +229,8 @@ pub(crate) fn lexsort(
     py: Python,
     keys: Vec<Key>,
     positions: &Bound<PyAny>,
-    descending: Vec<bool>,
-    nulls_first: Vec<bool>,
-    device: Option<&Bound<Device>>,
-    threads: Threads,
+    directions: Vec<Direction>,
+    on: On,
 ) -> PyResult<()> {
     let n = positions.len()?;
     let mut positions = Array::positions(positions, n)?;
@@ -252,27 +238,26 @@ pub(crate) fn lexsort(
         Key::Numbers(object) => Array::of(object).map(Values::Numbers),
         Key::Arrow(array) => {
             let array = array.get();
-            unlocked(py, n, threads, || array.decoded())?.map(Values::Arrow)
+            on.unlocked(py, n, || array.decoded())?.map(Values::Arrow)
         }
     });
     let keys = keys.collect::<PyResult<Vec<_>>>()?;
-    let sorter = sorter(device, threads, n, ROWS)?;
-    let order = unlocked(py, n, threads, || {
-        let orders = descending.iter().zip(&nulls_first);
-        let columns = keys.iter().zip(orders).flat_map(|(key, (&descending, &nulls_first))| {
+    let sorter = on.sorter(n, ROWS)?;
+    let order = on.unlocked(py, n, || {
+        let columns = keys.iter().zip(&directions).flat_map(|(key, &direction)| {
             let columns = match key {
                 Values::Numbers(array) => vec![array.column()],
                 Values::Arrow(decoded) => decoded.columns(),
             };
-            directed(columns, descending, nulls_first)
+            directed(columns, direction)
         });
-        sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(|error| exception(&error))
+        sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(exception)
     })?;
     let (order, _) = order?;
     if order.len() != n {
         return Err(PyValueError::new_err("keys are of different lengths"));
     }
-    unlocked(py, n, threads, || {
+    on.unlocked(py, n, || {
         map_into(&order, positions.elements_mut::<i64>(), |&position| position.into());
     })
 }

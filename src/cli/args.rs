@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use gpusort::Format;
 use gpusort::files::Kind;
 use gpusort::unstable::bench::{Pace, Sizes};
@@ -104,7 +104,6 @@ pub(super) enum Command {
 
 /// The arguments of `gpusort check`.
 #[derive(Args, Debug)]
-#[command(disable_help_flag = true)]
 #[command(after_help = include_str!("help/check.txt").trim_end())]
 pub(super) struct CheckArgs {
     #[command(flatten)]
@@ -116,10 +115,6 @@ pub(super) struct CheckArgs {
     /// Print nothing; report by the exit code only
     #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,
-
-    /// Print help
-    #[arg(long, action = ArgAction::HelpShort, help_heading = TOLD)]
-    pub(super) help: Option<bool>,
 }
 
 /// The arguments of `gpusort tune`.
@@ -394,7 +389,6 @@ pub(super) struct GenArgs {
 
 /// The arguments of `gpusort sort`.
 #[derive(Args, Clone, Debug)]
-#[command(disable_help_flag = true)]
 #[command(after_help = include_str!("help/sort-short.txt").trim_end())]
 #[command(after_long_help = include_str!("help/sort.txt").trim_end())]
 pub(super) struct SortArgs {
@@ -439,7 +433,7 @@ pub(super) struct SortArgs {
     pub(super) each: bool,
 
     /// With --each: replace each file
-    #[arg(long, requires = "each", conflicts_with = "output", help_heading = RESULT)]
+    #[arg(long, conflicts_with = "output", help_heading = RESULT)]
     pub(super) in_place: bool,
 
     /// Check whether the inputs are sorted
@@ -532,10 +526,6 @@ pub(super) struct SortArgs {
     #[arg(short, long, help_heading = TOLD)]
     pub(super) quiet: bool,
 
-    /// Print help
-    #[arg(long, action = ArgAction::HelpShort, help_heading = TOLD)]
-    pub(super) help: Option<bool>,
-
     /// True if `--timing` was typed; the environment may set it too.
     #[arg(skip)]
     pub(super) timing_typed: bool,
@@ -555,7 +545,7 @@ const ORDER: &str = "Order";
 const RESULT: &str = "Result";
 const INSTEAD: &str = "Instead of sorting";
 const HOW: &str = "Algorithm, device and memory";
-const TOLD: &str = "Messages";
+pub(super) const TOLD: &str = "Messages";
 
 /// The inputs, and the order of their records.
 #[derive(Args, Clone, Debug, Default)]

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use gpusort::files::{Progress as Done, Sort};
 
 use super::args::{CheckArgs, Progress as When};
-use super::manifest::{self, Found};
-use super::meant::{self, FileAsKey};
+use super::manifest;
+use super::meant::FileAsKey;
 use super::progress::{Progress, Unit};
 use super::sort::{notes, options};
 use super::usage;
@@ -21,19 +21,15 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
         return usage::help_of("check");
     }
     options::expand(&mut args.order)?;
-    let (file, is_typed_in) = (FileAsKey::of(&args.order), args.order.files.is_empty());
-    file.check()?;
-    if is_typed_in {
-        meant::tell_of_terminal(quiet);
-    }
+    let file = FileAsKey::of(&args.order, quiet)?;
     let options = match manifest::find(&args.order)? {
         None => options::of(&args.order)?,
-        Some(Found { problems, .. }) if !problems.is_empty() => {
+        Some(Ok(Some(options))) => options,
+        Some(Ok(None)) => return Ok(ExitCode::SUCCESS),
+        Some(Err(problems)) => {
             tell(quiet, &problems);
             return Ok(ExitCode::from(DISORDER));
         }
-        Some(Found { options: Some(options), .. }) => options,
-        Some(_) => return Ok(ExitCode::SUCCESS),
     };
     let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });
     let watched = progress.clone();

@@ -36,10 +36,6 @@ impl Device {
                 let index = digits.parse().map_err(|_| anyhow!("no GPU has number {digits}"))?;
                 Self::Gpu(Select::Index(index))
             }
-            _ if !name.contains(|c: char| c.is_alphanumeric()) => {
-                let name = quoted(name);
-                bail!("no device has '{name}' in its name; for the field separator use --delimiter")
-            }
             _ => Self::Gpu(Select::Name(name.to_owned())),
         })
     }
@@ -95,8 +91,8 @@ fn start(mut selects: Vec<Select>) -> Result<Vec<Gpu>, gpusort::Error> {
 
 /// Devices that start while the input is read.
 struct Starting {
-    /// The starting thread, or the result if the system refused a thread; `None` once taken.
-    device: Option<Result<JoinHandle<Begun>, Box<Begun>>>,
+    /// The starting thread, or the result if the system refused a thread.
+    device: Result<JoinHandle<Begun>, Box<Begun>>,
     since: Instant,
 }
 
@@ -110,30 +106,19 @@ impl Starting {
             let gpus = start(selects);
             (gpus, since.elapsed())
         });
-        Self { device: Some(device.map_err(Box::new)), since }
+        Self { device: device.map_err(Box::new), since }
     }
 
     /// The remaining time of a startup that takes `of` in total.
     fn left(&self, of: Duration) -> Duration {
-        let done =
-            self.device.as_ref().is_none_or(|device| device.as_ref().map_or(true, JoinHandle::is_finished));
-        if done { Duration::ZERO } else { of.saturating_sub(self.since.elapsed()) }
+        let is_done = self.device.as_ref().map_or(true, JoinHandle::is_finished);
+        if is_done { Duration::ZERO } else { of.saturating_sub(self.since.elapsed()) }
     }
 
-    fn wait(mut self) -> Begun {
-        match self.device.take().expect("taken here only, and by drop") {
+    fn wait(self) -> Begun {
+        match self.device {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(begun) => *begun,
-        }
-    }
-}
-
-impl Drop for Starting {
-    /// Waits, since a process that ends during a driver's startup may crash in it.
-    fn drop(&mut self) {
-        if let Some(Ok(thread)) = self.device.take() {
-            // The result is unused.
-            let _ = thread.join();
         }
     }
 }
@@ -152,6 +137,13 @@ pub(super) struct Devices {
     /// Loaded on first use.
     costs: OnceCell<Costs>,
     progress: Progress,
+}
+
+impl Drop for Devices {
+    /// Waits, since a process that ends during a driver's startup may crash in it.
+    fn drop(&mut self) {
+        self.starting.take().map(Starting::wait);
+    }
 }
 
 impl Devices {
@@ -263,18 +255,19 @@ impl Devices {
         Ok(why.replace('\n', "; "))
     }
 
-    /// The reason for shares on a started GPU, if needed; the error is a reason against it.
-    fn fit(&self, sorter: &Sorter, n: u64, shape: Shape) -> Result<Option<String>, String> {
-        let (Wanted::Fastest, Some(info)) = (&self.wanted, sorter.device()) else { return Ok(None) };
+    /// The GPU with the reason for it, which was `why` before it started; the error is a reason against it.
+    fn started(&self, n: u64, shape: Shape, why: String) -> Result<(&Sorter, String), String> {
+        let sorter = self.gpu.as_ref().expect("`start` sets it").as_ref().map_err(Clone::clone)?;
+        let (Wanted::Fastest, Some(info)) = (&self.wanted, sorter.device()) else { return Ok((sorter, why)) };
         if !self.costs().measured_here && info.kind != Kind::Discrete {
             return Err("the speed of this GPU is not known; gpusort tune measures it".to_owned());
         }
         let elements = usize::try_from(n).unwrap_or(usize::MAX);
         if sorter.takes(elements, shape, self.method) {
-            return Ok(None);
+            return Ok((sorter, why));
         }
         let choice = self.compare(n, shape, |_| Duration::ZERO).in_shares();
-        if choice.is_gpu() { Ok(Some(choice.to_string())) } else { Err(choice.to_string()) }
+        if choice.is_gpu() { Ok((sorter, choice.to_string())) } else { Err(choice.to_string()) }
     }
 
     /// The GPUs to start; empty for all hardware GPUs.
@@ -325,17 +318,12 @@ impl ChooseSorter for Devices {
             // The CPU uses costs, too.
             self.costs();
         }
-        let why = match self.reason_for_gpu(n, shape, unread) {
-            Ok(why) => why,
-            Err(why) => return Ok(Chosen { sorter: &self.cpu, started: Duration::ZERO, why }),
-        };
-        let started = self.start()?;
-        let gpu =
-            self.gpu.as_ref().map_or_else(|| Err(String::new()), |gpu| gpu.as_ref().map_err(Clone::clone));
         // The startup time counts in any case.
-        Ok(match gpu.and_then(|sorter| Ok((sorter, self.fit(sorter, n, shape)?))) {
-            Ok((sorter, shares)) => Chosen { sorter, started, why: shares.unwrap_or(why) },
-            Err(why) => Chosen { sorter: &self.cpu, started, why },
-        })
+        let (started, gpu) = match self.reason_for_gpu(n, shape, unread) {
+            Ok(why) => (self.start()?, self.started(n, shape, why)),
+            Err(why) => (Duration::ZERO, Err(why)),
+        };
+        let (sorter, why) = gpu.unwrap_or_else(|why| (&self.cpu, why));
+        Ok(Chosen { sorter, started, why })
     }
 }

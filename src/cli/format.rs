@@ -12,13 +12,13 @@ use super::args::OrderArgs;
 use super::hints::BUILD;
 use super::meant::shell;
 
-/// The output file, or `None` if it is another name of standard output.
+/// Returns the output file; `None` for standard output under any name.
 pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
     let stdout = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].map(Path::new);
     output.filter(|output| !stdout.contains(&output.as_path()))
 }
 
-/// Extensions of other files that are not written, and what these are.
+/// Extensions of other files that gpusort does not write, with the names of their kinds.
 const OTHERS: [(&[&str], &str); 11] = [
     (&["zip", "7z", "rar", "tar", "tgz", "jar"], "an archive"),
     (&["xlsx", "xls", "xlsm", "xlsb", "ods"], "a spreadsheet"),
@@ -37,8 +37,8 @@ fn extension_of(path: &Path) -> String {
     path.extension().map(|it| it.to_ascii_lowercase().to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Refuses an output whose name says that it is what is not written here. `--to` says what it is,
-/// but not that it is compressed otherwise than here.
+/// Refuses an output whose name promises a format or a compression that gpusort does not write. With `--to`,
+/// only the compression and archives matter.
 pub(super) fn check_output(
     output: Option<&Path>,
     to: Option<Format>,
@@ -75,7 +75,7 @@ pub(super) fn check_output(
     bail!("{name}: cannot write {what}; use -o {meant}")
 }
 
-/// Refuses a file for a picture whose name says that it is another kind of picture than is drawn.
+/// Refuses a file for a picture whose name promises another kind of picture than SVG.
 pub(super) fn check_picture(path: &Path, option: &str) -> anyhow::Result<()> {
     let extension = extension_of(Compression::of_name(path).map_or(path, |(_, name)| name));
     if !extension.is_empty() && extension != "svg" {

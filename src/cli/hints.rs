@@ -74,9 +74,8 @@ fn command_for(command: &str, error: &Error) -> String {
         _ => command,
     };
     // The name without a line number or a column number at its end.
-    let before = |name: &'_ str| name.rsplit_once(':').map_or("", |(name, _)| name).to_owned();
-    let names = [name.clone(), before(name), before(&before(name))];
-    let Some(name) = names.iter().find(|name| std::path::Path::new(name).exists()) else {
+    let mut names = std::iter::successors(Some(&name[..]), |name| Some(name.rsplit_once(':')?.0));
+    let Some(name) = names.find(|name| std::path::Path::new(name).exists()) else {
         return command.to_owned();
     };
     let name = human::said(meant::shell(name));

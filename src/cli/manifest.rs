@@ -18,14 +18,14 @@ use super::sort::options;
 /// A manifest.
 #[derive(Deserialize)]
 struct Manifest {
-    /// How the parts are read and ordered: options of `gpusort check`, and what these cannot say.
+    /// The options of `gpusort check` for the parts. The next fields cannot be written as options.
     check: Vec<String>,
     keys: Vec<(String, Option<bool>)>,
     na: Vec<String>,
     ignore_case: bool,
     rows: u64,
     checksum: String,
-    /// Rows that were left out because their keys were repeated.
+    /// The number of rows left out because their keys were repeated.
     repeated: u64,
     parts: Vec<Part>,
     inputs: Vec<Source>,
@@ -35,10 +35,10 @@ struct Manifest {
 struct Part {
     name: String,
     bytes: u64,
-    /// Of the whole file.
+    /// The checksum of the whole file.
     xxh3: String,
     rows: u64,
-    /// Of its records.
+    /// The checksum of the records.
     checksum: String,
 }
 
@@ -47,13 +47,9 @@ struct Source {
     checksum: String,
 }
 
-/// What a manifest says of its folder.
-pub(super) struct Found {
-    /// What is wrong, each a line.
-    pub(super) problems: Vec<String>,
-    /// By which the order of its parts is checked, if there are any.
-    pub(super) options: Option<Options>,
-}
+/// The options of a check of the order of the parts, or `None` without parts; descriptions of problems if the
+/// folder differs from its manifest, a line each.
+pub(super) type Found = Result<Option<Options>, Vec<String>>;
 
 fn parsed(digits: &str) -> anyhow::Result<u64> {
     u64::from_str_radix(digits, 16).with_context(|| format!("{digits:?} is not a checksum"))
@@ -64,8 +60,8 @@ fn sum<'a>(checksums: impl Iterator<Item = &'a String>) -> anyhow::Result<u64> {
     checksums.map(|digits| parsed(digits)).try_fold(0_u64, |sum, checksum| Ok(sum.wrapping_add(checksum?)))
 }
 
-/// What the only file says that is to be checked, if it is a manifest and nothing says what else it
-/// is.
+/// Compares the only file to check with its folder, if the file is a manifest and no option names another
+/// format or key.
 pub(super) fn find(order: &OrderArgs) -> anyhow::Result<Option<Found>> {
     let [path] = &order.files[..] else { return Ok(None) };
     let is_named = path.file_name().is_some_and(|name| name == "manifest.json");
@@ -85,10 +81,10 @@ pub(super) fn find(order: &OrderArgs) -> anyhow::Result<Option<Found>> {
     let found = serde_json::from_slice(&text)
         .map_err(anyhow::Error::new)
         .and_then(|manifest: Manifest| manifest.compared(folder));
-    Ok(Some(found.unwrap_or_else(|problem| Found {
-        problems: vec![format!("{}: not a manifest: {problem}", human::path(path))],
-        options: None,
-    })))
+    Ok(Some(
+        found
+            .unwrap_or_else(|problem| Err(vec![format!("{}: not a manifest: {problem}", human::path(path))])),
+    ))
 }
 
 impl Manifest {
@@ -127,7 +123,7 @@ impl Manifest {
             tell("manifest.json", "the parts do not have the records of the inputs");
         }
         let options = (!files.is_empty()).then(|| self.options(files)).transpose()?;
-        Ok(Found { problems, options })
+        Ok(if problems.is_empty() { Ok(options) } else { Err(problems) })
     }
 
     /// The options of a check of these files.
@@ -154,7 +150,7 @@ impl Manifest {
 }
 
 impl Part {
-    /// What is wrong with this part.
+    /// Describes how the file differs from this part.
     fn difference(&self, file: &Path) -> anyhow::Result<Option<String>> {
         let Ok(metadata) = fs::metadata(file) else { return Ok(Some("is missing".to_owned())) };
         if metadata.len() != self.bytes {

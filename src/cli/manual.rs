@@ -3,17 +3,15 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
-use anyhow::Context;
+use clap::Arg;
 use clap::builder::PossibleValue;
-use clap::{Arg, CommandFactory};
 use clap_complete::Shell;
 
-use super::args::Cli;
 use super::end;
 
 pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "gpusort", &mut script);
+    clap_complete::generate(shell, &mut super::command(), "gpusort", &mut script);
     super::print(&String::from_utf8_lossy(&script))
 }
 
@@ -29,23 +27,17 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     let plain = command.clone().render_long_help().to_string();
     let man = clap_mangen::Man::new(command);
     let mut page = Vec::new();
-    let rendered = (|| {
-        man.render_title(&mut page)?;
-        man.render_name_section(&mut page)?;
-        // All options follow: the synopsis need not list them.
-        writeln!(
-            page,
-            ".SH SYNOPSIS\n{}",
-            escaped(&usage.trim_start_matches("Usage: ").replace("\n       ", "\n.br\n"))
-        )?;
-        man.render_description_section(&mut page)?;
-        man.render_options_section(&mut page)?;
-        if has_commands {
-            man.render_subcommands_section(&mut page)?;
-        }
-        sections(&more.unwrap_or_default(), &mut page)
-    })();
-    rendered.context("the manual page")?;
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    // All options follow: the synopsis need not list them.
+    let usage = usage.trim_start_matches("Usage: ").replace("\n       ", "\n.br\n");
+    writeln!(page, ".SH SYNOPSIS\n{}", escaped(&usage))?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_commands {
+        man.render_subcommands_section(&mut page)?;
+    }
+    sections(&more.unwrap_or_default(), &mut page)?;
     if io::stdout().is_terminal() { show(&page, &plain) } else { super::write(None, &page) }
 }
 

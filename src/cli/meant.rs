@@ -111,16 +111,12 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
     if !["sort", "check", "merge"].contains(&first) {
         return None;
     }
-    if let Some((name, meant)) = elsewhere(&all, unknown) {
-        let is_needless = meant.iter().all(|word| all.contains(word));
-        let problem = if is_needless { "is not needed" } else { "is not an option" };
-        return Some(if is_command(&meant) {
-            format!("{name} {problem}; use: {}", command(meant))
-        } else if is_needless {
-            format!("{name} {problem}; leave it out")
-        } else {
-            let (_, other) = ELSEWHERE.iter().find(|(names, _)| names.contains(&name))?;
-            format!("{name} {problem}; use {other}")
+    if let Some((name, other, meant)) = elsewhere(&all, unknown) {
+        let problem = if other.is_empty() { "is not needed" } else { "is not an option" };
+        return Some(match other {
+            _ if is_command(&meant) => format!("{name} {problem}; use: {}", command(meant)),
+            "" => format!("{name} {problem}; leave it out"),
+            other => format!("{name} {problem}; use {other}"),
         });
     }
     let at = all.iter().position(|argument| argument.starts_with('-') && argument.starts_with(unknown));
@@ -138,24 +134,15 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
     Some(format!("{name} {hint}"))
 }
 
-/// Replaces an option of other programs by its equivalent. Returns the option's name and the new arguments.
-fn elsewhere<'a>(all: &[&'a str], unknown: &str) -> Option<(&'a str, Vec<&'a str>)> {
+/// Replaces an option of other programs by its equivalent. Returns the option's name, the equivalent, and the
+/// new arguments.
+fn elsewhere<'a>(all: &[&'a str], unknown: &str) -> Option<(&'a str, &'static str, Vec<&'a str>)> {
     let unknown = unknown.split('=').next()?;
-    let (_, meant) = ELSEWHERE.iter().find(|(names, _)| names.contains(&unknown))?;
+    let &(_, other) = ELSEWHERE.iter().find(|(names, _)| names.contains(&unknown))?;
     let at = all.iter().position(|argument| argument.split('=').next() == Some(unknown))?;
     let (name, value) = all[at].split_once('=').map_or((all[at], None), |(name, value)| (name, Some(value)));
-    // In other programs some of these options take a truth value.
-    let next = value.or_else(|| all.get(at + 1).copied()).map(str::to_ascii_lowercase);
-    let truth = next.and_then(|next| next.parse::<bool>().ok());
-    let skipped = usize::from(truth.is_some() && value.is_none());
-    let (meant, value) = match (truth, *meant) {
-        (Some(false), "") if name.starts_with("--asc") => ("-r", None),
-        (Some(false), "-r") => ("", None),
-        (Some(_), _) => (*meant, None),
-        (None, _) => (*meant, value),
-    };
-    let meant: Vec<&str> = meant.split(' ').filter(|word| !word.is_empty()).chain(value).collect();
-    Some((name, [&all[..at], &meant, &all[at + 1 + skipped..]].concat()))
+    let meant: Vec<&str> = other.split(' ').filter(|word| !word.is_empty()).chain(value).collect();
+    Some((name, other, [&all[..at], &meant, &all[at + 1..]].concat()))
 }
 
 fn is_file(name: &str) -> bool {
@@ -175,24 +162,23 @@ fn seems_file(name: &str) -> bool {
 pub(super) struct FileAsKey(Option<String>);
 
 impl FileAsKey {
-    pub(super) fn of(order: &OrderArgs) -> Self {
+    /// Refuses such a key if standard input has no data, and so no such column. Prints a note if the command
+    /// waits for input from a terminal.
+    pub(super) fn of(order: &OrderArgs, quiet: bool) -> anyhow::Result<Self> {
         let none = order.files.is_empty();
-        Self(order.key.iter().find(|key| none && (is_file(key) || seems_file(key))).cloned())
+        let file = Self(order.key.iter().find(|key| none && (is_file(key) || seems_file(key))).cloned());
+        let stdin = std::fs::metadata("/dev/stdin");
+        let is_empty = stdin.is_ok_and(|stdin| stdin.is_file() && stdin.len() == 0);
+        if is_empty || !super::comes_in() {
+            file.refuse()?;
+        }
+        tell_of_terminal(quiet || !none);
+        Ok(file)
     }
 
     /// Returns true if no key is a file name.
     pub(super) fn is_none(&self) -> bool {
         self.0.is_none()
-    }
-
-    /// Refuses the key if standard input has no data, and so no such column.
-    pub(super) fn check(&self) -> anyhow::Result<()> {
-        let stdin = std::fs::metadata("/dev/stdin");
-        let is_empty = stdin.is_ok_and(|stdin| stdin.is_file() && stdin.len() == 0);
-        if is_empty || !super::comes_in() {
-            self.refuse()?;
-        }
-        Ok(())
     }
 
     /// Refuses the key, and suggests the file as the input.
@@ -222,9 +208,7 @@ impl FileAsKey {
 
 /// Refuses habits from other programs: `-d` for a delimiter or dictionary order, and `-n` with a number.
 pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()> {
-    if let [byte] = device.as_bytes()
-        && !byte.is_ascii_alphanumeric()
-    {
+    if !device.is_empty() && !device.contains(char::is_alphanumeric) {
         bail!("-d chooses the device; for the field separator use -t {0}", shell(device));
     }
     // In sort, -d is dictionary order; other letters or a file may follow.

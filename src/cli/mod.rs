@@ -84,7 +84,7 @@ fn width(terminal: &Term) -> usize {
 /// Makes the clap command.
 fn command() -> clap::Command {
     // Help is short; the manual pages have the details.
-    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).help("Print help");
+    let help = || Arg::new("help").long("help").action(ArgAction::HelpShort).help("Print help");
     // The last of a repeated option counts, but the first of several outputs would be lost. Help does not show
     // the values of variables.
     let all = |command: clap::Command| {
@@ -93,7 +93,10 @@ fn command() -> clap::Command {
             let argument = if is_output { argument.action(ArgAction::Append) } else { argument };
             argument.hide_env_values(true)
         });
-        if command.is_disable_help_flag_set() { command } else { command.disable_help_flag(true).arg(&help) }
+        // In sorts and checks, -h is the letter of sizes.
+        let has_h = command.get_arguments().any(|argument| argument.get_short() == Some('h'));
+        let help = if has_h { help().help_heading(args::TOLD) } else { help().short('h') };
+        command.disable_help_flag(true).arg(help)
     };
     // Arguments shared with `sort` that `check` treats differently.
     let check = |command: clap::Command| {
@@ -113,7 +116,7 @@ fn command() -> clap::Command {
     };
     let command = args::Cli::command().mut_subcommands(all);
     let command = command.mut_subcommand("check", check).mut_subcommand("merge", merge);
-    command.disable_help_flag(true).arg(&help).long_version(VERSION.as_str())
+    command.disable_help_flag(true).arg(help().short('h')).long_version(VERSION.as_str())
 }
 
 /// The output of `--version`, with the revision, compiler, features and back ends.

@@ -25,7 +25,7 @@ pub(super) enum Unit {
 
 /// The progress of one command, phase by phase. Dropping it removes the bar.
 #[derive(Clone)]
-pub(super) struct Progress(Option<ProgressBar>);
+pub(super) struct Progress(ProgressBar);
 
 impl Progress {
     pub(super) fn new(when: When) -> Self {
@@ -33,22 +33,23 @@ impl Progress {
         let patience = match when {
             When::Always => Duration::ZERO,
             When::Auto if terminal => PATIENCE,
-            When::Auto | When::Never => return Self(None),
+            When::Auto | When::Never => return Self(ProgressBar::hidden()),
         };
         let line = Line { term: Term::stderr(), terminal, visible_from: Instant::now() + patience };
         let target = ProgressDrawTarget::term_like_with_hz(Box::new(line), if terminal { 10 } else { 2 });
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         // Nothing before the first phase.
-        bar.set_style(style(""));
-        bar.set_draw_target(target);
+        let bar = ProgressBar::with_draw_target(None, target).with_style(style(""));
         // Phases without reports must still look alive.
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self(Some(bar))
+        Self(bar)
     }
 
     /// Begins a phase of `total` units, or of unknown length.
     pub(super) fn phase(&self, name: impl Into<Cow<'static, str>>, unit: Unit, total: Option<u64>) {
-        let Some(bar) = self.bar() else { return };
+        let Self(bar) = self;
+        if bar.is_hidden() || bar.is_finished() {
+            return;
+        }
         let count = match (unit, total) {
             (Unit::Bytes, Some(_)) => "{bytes}/{total_bytes}",
             (Unit::Bytes, None) => "{bytes}",
@@ -69,21 +70,14 @@ impl Progress {
 
     /// Sets the progress of the phase.
     pub(super) fn set(&self, done: u64) {
-        if let Some(bar) = self.bar() {
-            bar.set_position(done);
+        if !self.0.is_finished() {
+            self.0.set_position(done);
         }
-    }
-
-    /// The bar, until its removal.
-    fn bar(&self) -> Option<&ProgressBar> {
-        self.0.as_ref().filter(|bar| !bar.is_finished())
     }
 
     /// Removes the bar for good, so that data can be written to the same terminal.
     pub(super) fn end(&self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
+        self.0.finish_and_clear();
     }
 
     /// Prints a note on stderr, above the bar.
@@ -93,7 +87,7 @@ impl Progress {
 
     /// Runs `print`, which may write to the terminal that shows the bar.
     pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        if let Some(bar) = &self.0 { bar.suspend(print) } else { print() }
+        self.0.suspend(print)
     }
 }
 

@@ -90,10 +90,6 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
 
 /// Returns a hint for users of `sort` and other programs.
 fn hint(error: &clap::Error) -> Option<String> {
-    let needed = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
-    if error.kind() == ErrorKind::MissingRequiredArgument && needed.contains("--each") {
-        return Some("--in-place works only with --each; to replace one file, use -o FILE".to_owned());
-    }
     let argument = match error.kind() {
         ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
         ErrorKind::UnknownArgument => ContextKind::InvalidArg,

@@ -2,8 +2,8 @@
 //! itself.
 //!
 //! ```text
-//! cargo run -p gpusort-npm              writes the files anew
-//! cargo run -p gpusort-npm -- --check   fails if they are not what it would write
+//! cargo run -p gpusort-npm    writes the files anew
+//! cargo test -p gpusort-npm   fails if the files are not what the program would write
 //! ```
 //!
 //! One file is for one type of keys on one class of devices, by their subgroups: a page loads those
@@ -17,7 +17,6 @@ mod text;
 mod traces;
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::{fs, io};
 
 use gpusort_order::key::ElementType;
@@ -79,9 +78,12 @@ fn family(element: ElementType, class: &Class) -> String {
 
 const HEADER: &str = "// Written by crates/npm: do not edit.\n";
 
-/// All files, with their texts.
-fn files() -> Vec<(String, String)> {
-    let mut files = Vec::new();
+/// Names of files, with their texts.
+type Files = Vec<(String, String)>;
+
+/// The files of npm.
+fn files() -> Files {
+    let mut files = Files::new();
     let mut loaders = String::new();
     for element in ElementType::WIDE {
         for class in &CLASSES {
@@ -115,43 +117,39 @@ fn files() -> Vec<(String, String)> {
     files
 }
 
-fn main() -> ExitCode {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let is_check = std::env::args().any(|argument| argument == "--check");
-    let mut end = ExitCode::SUCCESS;
-    for (name, files) in [("npm/src/generated", files()), ("web/src/generated", traces::files())] {
-        let folder = root.join(name);
-        let result = if is_check {
-            check(&folder, &files)
-        } else {
-            write(&folder, &files).map_err(|error| error.to_string())
-        };
-        if let Err(problem) = result {
-            eprintln!("{name}: {problem}");
-            end = ExitCode::FAILURE;
+/// The folders of generated files, each with its files.
+fn folders() -> [(PathBuf, Files); 2] {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    [("npm/src/generated", files()), ("web/src/generated", traces::files())]
+        .map(|(name, files)| (root.join(name), files))
+}
+
+fn main() -> io::Result<()> {
+    for (folder, files) in folders() {
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        files.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_files_are_what_is_written_now() {
+        for (folder, files) in folders() {
+            let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap());
+            let text = |path| fs::read_to_string(path).unwrap();
+            let there = entries.map(|entry| (entry.file_name().into_string().unwrap(), text(entry.path())));
+            let (there, files): (BTreeSet<_>, _) = (there.collect(), files.into_iter().collect());
+            let differing: BTreeSet<_> = there.symmetric_difference(&files).map(|(name, _)| name).collect();
+            assert!(differing.is_empty(), "{differing:?}: out of date; run: cargo run -p gpusort-npm");
         }
     }
-    end
-}
-
-/// Compares a folder with the files that would be written.
-fn check(folder: &Path, files: &[(String, String)]) -> Result<(), String> {
-    let differs =
-        |(name, text): &&(String, String)| fs::read_to_string(folder.join(name)).ok().as_ref() != Some(text);
-    let mut wrong: Vec<String> = files.iter().filter(differs).map(|(name, _)| name.clone()).collect();
-    let there = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    let there = there.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    wrong.extend(there.filter(|name| files.iter().all(|(known, _)| known != name)));
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(format!("out of date ({}); run: cargo run -p gpusort-npm", wrong.join(", ")))
-}
-
-fn write(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
-    }
-    fs::create_dir_all(folder)?;
-    files.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
 }

@@ -153,7 +153,6 @@ impl<'a> Sort<'a> {
             }
         }
         let many = plan(1, MOST).expect("few of many are selected");
-        let passes: Vec<Dispatch> = many.dispatches().copied().collect();
         let of_passes = |(number, dispatch): (usize, &Dispatch)| {
             let number_of = |n| self.workgroups(dispatch, n);
             let selected = |k| {
@@ -180,7 +179,7 @@ impl<'a> Sort<'a> {
             ];
             (*dispatch, self.grid(candidates, &cases))
         };
-        let passes: Vec<(Dispatch, Count)> = passes.iter().enumerate().map(of_passes).collect();
+        let passes: Vec<(Dispatch, Count)> = many.dispatches().enumerate().map(of_passes).collect();
         let words = |(name, bytes)| (name, Count { times: bytes / 4, ..Count::of(Base::One) }.json());
         json!({
             "least": least,

@@ -1,8 +1,6 @@
-//! WGSL as it is sent to browsers: without comments and indentation, in declarations that kernels share.
+//! WGSL for browsers: without comments and indentation, in declarations that kernels share.
 
-use std::collections::HashMap;
-
-/// The same without comments, indentation and blank lines.
+/// Returns WGSL without comments, indentation and blank lines.
 pub(crate) fn short(text: &str) -> String {
     let line = |line: &str| line.split("//").next().unwrap_or_default().trim().to_owned();
     let lines: Vec<String> = text.lines().map(line).filter(|line| !line.is_empty()).collect();
@@ -11,22 +9,18 @@ pub(crate) fn short(text: &str) -> String {
 
 /// Declarations, each once.
 #[derive(Default)]
-pub(crate) struct Items {
-    all: Vec<String>,
-    known: HashMap<String, usize>,
-}
+pub(crate) struct Items(Vec<String>);
 
 impl Items {
     /// The numbers of the declarations in a text, in order.
     pub(crate) fn of(&mut self, text: &str) -> Vec<usize> {
         let mut numbers = Vec::new();
         let mut add = |item: String| {
-            let next = self.all.len();
-            let number = *self.known.entry(item.clone()).or_insert(next);
-            if number == next {
-                self.all.push(item);
-            }
+            let number = self.0.iter().position(|known| *known == item).unwrap_or(self.0.len());
             numbers.push(number);
+            if number == self.0.len() {
+                self.0.push(item);
+            }
         };
         let (mut item, mut depth) = (String::new(), 0);
         for line in short(text).lines() {
@@ -34,7 +28,7 @@ impl Items {
             depth += count(&['{', '(']) - count(&['}', ')']);
             item += line;
             item += "\n";
-            // Attributes belong to what follows them.
+            // Attributes belong to the next declaration.
             if depth == 0 && line.ends_with([';', '}']) {
                 add(std::mem::take(&mut item));
             }
@@ -46,7 +40,7 @@ impl Items {
     }
 
     pub(crate) fn all(&self) -> &[String] {
-        &self.all
+        &self.0
     }
 }
 

@@ -15,7 +15,6 @@ __all__ = [
     "is_packed",
     "is_sorted",
     "lexsort",
-    "merge_files",
     "sort",
     "sort_file",
     "top",
@@ -25,6 +24,7 @@ __all__ = [
 LOOKED: Final[int]
 VERSION: Final[str]
 
+_Direction = tuple[bool, bool]
 _Tell = Callable[[str, int, int | None], object]
 
 @final
@@ -38,10 +38,8 @@ class ArrowArray:
     def __new__(cls, object: Any) -> ArrowArray: ...
     def __len__(self) -> int: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[object, object]: ...
-    def ranks(self, ranks: Any, descending: bool, nulls_first: bool, threads: int | None) -> None: ...
-    def sort(
-        self, descending: bool, nulls_first: bool, device: Device | None, threads: int | None
-    ) -> ArrowArray: ...
+    def ranks(self, ranks: Any, direction: _Direction, on: _On) -> None: ...
+    def sort(self, direction: _Direction, on: _On) -> ArrowArray: ...
     def take(self, positions: Any) -> ArrowArray: ...
 
 @final
@@ -51,13 +49,7 @@ class ArrowTable:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
     @property
     def names(self) -> list[str]: ...
-    def sort(
-        self,
-        keys: Sequence[int],
-        orders: Sequence[_Order],
-        device: Device | None,
-        threads: int | None,
-    ) -> ArrowTable: ...
+    def sort(self, keys: Sequence[int], orders: Sequence[_Order], on: _On) -> ArrowTable: ...
     def divided(
         self,
         keys: Sequence[int],
@@ -65,10 +57,10 @@ class ArrowTable:
         splitters: ArrowTable,
         places: Sequence[tuple[int, float]],
         number: int,
-        device: Device | None,
-        threads: int | None,
+        on: _On,
     ) -> list[ArrowTable]: ...
 
+_On = tuple[Device | None, int | None]
 _Order = tuple[bool, bool, bool]
 _Stretch = tuple[str, bytes | str, tuple[int, bool] | None]
 _Place = tuple[str, str | None, tuple[int, int, int, int], str | None, str]
@@ -94,8 +86,7 @@ class Task:
         task: int,
         splitters: str,
         to: str,
-        device: Device | None,
-        threads: int | None,
+        on: _On,
     ) -> tuple[list[tuple[str | None, bytes]], list[int], tuple[int, int]]: ...
     def reduce(
         self, places: Sequence[_Place], has_head: bool, to: str, threads: int | None
@@ -105,63 +96,26 @@ class Task:
 def is_packed(name: str, is_binary: bool, begin: bytes) -> bool: ...
 def unpacked(packed: bytes, most: int) -> bytes: ...
 def after_fork() -> None: ...
-def devices() -> list[dict[str, Any]]: ...
+def devices() -> list[tuple[int, str, str, str, str]]: ...
 def sort(
-    array: Any,
-    result: Any,
-    row: int,
-    inner: int,
-    descending: bool,
-    nulls_first: bool,
-    device: Device | None,
-    threads: int | None,
+    array: Any, result: Any, axis: tuple[int, int], direction: _Direction, on: _On
 ) -> None: ...
 def argtop(
-    array: Any,
-    positions: Any,
-    row: int,
-    inner: int,
-    k: int,
-    descending: bool,
-    nulls_first: bool,
-    device: Device | None,
-    threads: int | None,
+    array: Any, positions: Any, axis: tuple[int, int, int], direction: _Direction, on: _On
 ) -> None: ...
 def top(
-    array: Any,
-    result: Any,
-    row: int,
-    inner: int,
-    k: int,
-    descending: bool,
-    nulls_first: bool,
-    device: Device | None,
-    threads: int | None,
+    array: Any, result: Any, axis: tuple[int, int, int], direction: _Direction, on: _On
 ) -> None: ...
-def is_sorted(array: Any, row: int, descending: bool, nulls_first: bool, threads: int | None) -> bool: ...
+def is_sorted(array: Any, row: int, direction: _Direction, on: _On) -> bool: ...
 def lexsort(
-    keys: Sequence[Any],
-    positions: Any,
-    descending: Sequence[bool],
-    nulls_first: Sequence[bool],
-    device: Device | None,
-    threads: int | None,
+    keys: Sequence[Any], positions: Any, directions: Sequence[_Direction], on: _On
 ) -> None: ...
 def sort_file(
     from_: Sequence[Any],
     to: Any,
     arguments: dict[str, Any],
     output: dict[str, Any],
-    device: Device | None,
-    threads: int | None,
-    progress: _Tell | None,
-) -> dict[str, Any]: ...
-def merge_files(
-    from_: Sequence[Any],
-    to: Any,
-    arguments: dict[str, Any],
-    output: dict[str, Any],
-    threads: int | None,
+    on: _On,
     progress: _Tell | None,
 ) -> dict[str, Any]: ...
 def check_file(

@@ -1,7 +1,7 @@
 //! `gpusort sort --each`: sorts file after file on one device. Another thread reads the next file, and
 //! further threads write the sorted files.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::{fs, io, thread};
 
@@ -12,19 +12,16 @@ use gpusort::{Error, ErrorKind, PlanError};
 use gpusort_base::human;
 use gpusort_base::parallel::{self, Meanwhile};
 
-use super::options::TimingTo;
 use super::{notes, options, tell};
 use crate::cli::args::{OrderArgs, SortArgs};
 use crate::cli::device::Devices;
 use crate::cli::progress::Progress;
 use crate::cli::{format, hints, is_broken_pipe};
 
-/// One file with its options.
+/// One file with its job.
 struct One {
     file: PathBuf,
-    args: SortArgs,
     job: Job<'static>,
-    timing_to: Option<TimingTo>,
     /// The output path.
     target: PathBuf,
 }
@@ -44,9 +41,10 @@ impl One {
     }
 
     /// Reports on the file that was written.
-    fn end(&self, report: &Report, progress: &Progress) -> anyhow::Result<()> {
-        notes(&self.job, "sorted", self.args.quiet, progress);
-        progress.suspend(|| tell(&self.args, self.timing_to, &self.job, report, Some(&self.file)))
+    fn end(&self, args: &SortArgs, report: &Report, progress: &Progress) -> anyhow::Result<()> {
+        notes(&self.job, "sorted", args.quiet, progress);
+        let timing_to = options::timing(args, false, self.job.format())?;
+        progress.suspend(|| tell(args, timing_to, &self.job, report, Some(&self.file)))
     }
 }
 
@@ -79,12 +77,12 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
     let expected = jobs.iter().filter_map(|one| one.job.expected());
     devices.expect(expected.max_by_key(|input| input.n));
     thread::scope(|scope| {
-        let read = |number: usize| jobs.get(number).map(|one| parallel::meanwhile(scope, || one.job.load()));
-        let mut next = read(0);
+        let mut rest = jobs.iter().map(|one| (one, parallel::meanwhile(scope, || one.job.load())));
+        let mut next = rest.next();
         let mut failed = wrong.len();
         let mut end = |(one, written): (&One, Written)| {
             let report = written.and_then(Meanwhile::wait).map_err(anyhow::Error::from);
-            match report.and_then(|report| one.end(&report, &progress)) {
+            match report.and_then(|report| one.end(args, &report, &progress)) {
                 Err(error) if is_broken_pipe(&error) => return Err(error),
                 Err(error) => {
                     progress.note(&hints::shown(&error));
@@ -96,10 +94,9 @@ pub(super) fn run(args: &SortArgs) -> anyhow::Result<()> {
         };
         let most_writers = most_writers();
         let mut writing = VecDeque::new();
-        for (number, one) in jobs.iter().enumerate() {
-            let Some(reading) = next.take() else { break };
+        while let Some((one, reading)) = next {
             let loaded = reading.wait();
-            next = read(number + 1);
+            next = rest.next();
             let sorted =
                 loaded.and_then(|loaded| one.job.sort_only(loaded, &mut devices, To::File(&one.target)));
             while !one.joins(writing.iter().map(|(one, _)| *one)) {
@@ -129,8 +126,7 @@ fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<O
     ensure!(!args.argsort, "--each keeps the format of each file; leave out --argsort");
     // The options common to all files.
     let rest = SortArgs { order: OrderArgs { files: Vec::new(), ..args.order.clone() }, ..args.clone() };
-    let inputs: HashMap<PathBuf, &PathBuf> =
-        files.iter().filter_map(|file| Some((file.canonicalize().ok()?, file))).collect();
+    let inputs: HashSet<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
     let mut jobs = Vec::with_capacity(files.len());
     let mut targets: HashMap<PathBuf, PathBuf> = HashMap::new();
     for file in files {
@@ -138,25 +134,15 @@ fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<O
             bail!("{}: --each sorts files, not standard input", human::path(file));
         };
         let target = folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(name));
-        if folder.is_some()
-            && let Ok(real) = target.canonicalize()
-            && let Some(input) = inputs.get(&real)
-        {
+        if folder.is_some() && target.canonicalize().is_ok_and(|real| inputs.contains(&real)) {
             let target = human::path(&target);
-            if file.canonicalize().is_ok_and(|file| file == real) {
-                bail!("{target}: is the input itself; use --in-place to replace it");
-            }
-            bail!(
-                "{target}: is the output for {} but also the input {}",
-                human::path(file),
-                human::path(input)
-            );
+            bail!("{target}: is also an input; name another folder, or use --in-place to replace it");
         }
         if let Some(other) = targets.insert(target.clone(), file.clone()) {
             let [other, file, target] = [&other, file, &target].map(|path| human::path(path));
             bail!("{other} and {file} would both be written to {target}");
         }
-        let mut one = SortArgs { output: Some(target.clone()), ..rest.clone() };
+        let mut one = rest.clone();
         one.order.files.push(file.clone());
         match options::sort(&one)?.resolve(Some(&target)) {
             Ok(job) => {
@@ -165,8 +151,7 @@ fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<O
                     "{}: --each keeps the format of each file; leave out --to",
                     human::path(file)
                 );
-                let timing_to = options::timing(&one, false, job.format())?;
-                jobs.push(One { file: file.clone(), args: one, job, timing_to, target });
+                jobs.push(One { file: file.clone(), job, target });
             }
             Err(error)
                 if matches!(

@@ -3,7 +3,6 @@
 mod each;
 pub(super) mod options;
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -65,14 +64,13 @@ impl SortArgs {
 fn stdout_is_pipe() -> bool {
     #[cfg(unix)]
     {
-        use std::os::fd::AsFd;
-        use std::os::unix::fs::FileTypeExt;
-        let stdout =
-            io::stdout().as_fd().try_clone_to_owned().and_then(|stdout| File::from(stdout).metadata());
-        stdout.map(|stdout| stdout.file_type()).is_ok_and(|kind| kind.is_fifo() || kind.is_socket())
+        use rustix::fs::{FileType, fstat};
+        let kind = fstat(io::stdout()).map(|stdout| FileType::from_raw_mode(stdout.st_mode));
+        matches!(kind, Ok(FileType::Fifo | FileType::Socket))
     }
     #[cfg(windows)]
     {
+        use std::fs::File;
         use std::os::windows::io::AsHandle;
         // Windows has metadata for files, but not for pipes.
         let stdout = io::stdout().as_handle().try_clone_to_owned();
@@ -91,24 +89,24 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     meant::check_habits(&args.device, &args.order)?;
     let checks = args.check.is_some() || args.check_quietly;
     ensure!(!args.explain || !checks && !args.each, "--explain explains a sort; leave out --check or --each");
+    ensure!(
+        args.each || !args.in_place,
+        "--in-place works only with --each; to replace one file, use -o FILE"
+    );
     if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
         let does = if checks { "--check" } else { "--merge" };
         bail!("--{option} has no effect with {does}; leave it out");
     }
     if checks {
         let quiet = args.quiet || args.check_quietly || args.check.unwrap_or(false);
-        return check::run(CheckArgs { order: args.order, progress: args.progress, quiet, help: None });
+        return check::run(CheckArgs { order: args.order, progress: args.progress, quiet });
     }
     if args.each {
         each::run(&args)?;
         return Ok(ExitCode::SUCCESS);
     }
     format::check_output(args.output.as_deref(), args.to, Some(&args.order))?;
-    let file = FileAsKey::of(&args.order);
-    file.check()?;
-    if args.order.files.is_empty() {
-        meant::tell_of_terminal(args.quiet);
-    }
+    let file = FileAsKey::of(&args.order, args.quiet)?;
     args.output = format::unless_stdout(args.output);
     sort(&args, &file).map_err(|error| file.explain(error))?;
     Ok(ExitCode::SUCCESS)

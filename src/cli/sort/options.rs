@@ -27,9 +27,6 @@ type Set = fn(Options) -> Options;
 pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     let mut options = Options::new().nan(args.nan);
     let are_numbers = args.numeric_sort || args.general_numeric_sort;
-    if are_numbers {
-        options = options.numeric();
-    }
     let input = |file: &PathBuf| if file.as_os_str() == "-" { Input::Stdin } else { Input::from(file) };
     let stdin = args.files.is_empty().then_some(Input::Stdin);
     options = args.files.iter().map(input).chain(stdin).fold(options, Options::input);
@@ -66,7 +63,8 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
     options = args.invalid.into_iter().fold(options, Options::invalid);
     let header = args.header.or(args.no_header.then_some(0));
     options = header.into_iter().fold(options, Options::header_rows);
-    let flags: [(bool, Set); 6] = [
+    let flags: [(bool, Set); 7] = [
+        (are_numbers, Options::numeric),
         (args.ignore_case, Options::ignore_case),
         (args.reverse, Options::descending),
         (args.leading, Options::leading),
@@ -79,11 +77,9 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
 
 /// Returns the sort that these arguments describe, without its progress and its output.
 pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
-    let mut options = of(&args.order)?;
-    if args.each {
-        options = options.one_of_many(args.in_place);
-    }
-    options = args.buffer_size.or(args.memory).into_iter().fold(options, Options::memory);
+    let options = of(&args.order)?;
+    let options = if args.each { options.one_of_many(args.in_place) } else { options };
+    let options = args.buffer_size.or(args.memory).into_iter().fold(options, Options::memory);
     let method = Method { algorithm: args.algo, variant: args.variant };
     if let (None, Some(variant)) = (method.algorithm, method.variant) {
         bail!("--variant {variant} needs an algorithm; name it with --algo");
@@ -91,15 +87,9 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     let mut sort = Sort::new().options(options).method(method);
     sort = args.to.into_iter().fold(sort, Sort::to);
     sort = args.top.into_iter().fold(sort, Sort::top);
-    if args.argsort {
-        sort = sort.positions();
-    }
-    if let Some(name) = &args.parquet_compression {
-        sort = sort.parquet_compression(name);
-    }
-    if args.bgzf {
-        sort = sort.bgzf();
-    }
+    sort = args.parquet_compression.iter().fold(sort, Sort::parquet_compression);
+    sort = if args.argsort { sort.positions() } else { sort };
+    sort = if args.bgzf { sort.bgzf() } else { sort };
     // The library reads no environment variables.
     let named = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let usual = if args.temp_dir.is_empty() { named } else { None };
@@ -165,32 +155,25 @@ pub(super) fn timing(
 ) -> anyhow::Result<Option<TimingTo>> {
     // Timing that was not requested goes only where somebody sees it.
     let is_asked = args.json || args.verbose;
-    let stdout_is_seen = io::stdout().is_terminal();
+    let (is_seen, is_shown) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+    // Tables and lines have no comments.
+    let has_comments = output_format == Format::Text;
     Ok(match args.timing {
         TimingArg::Off => None,
         _ if args.quiet && !is_asked && !args.timing_typed => None,
         // Nobody would read the timing.
         TimingArg::Auto if !to_stdout && !stdout_is_open() => None,
-        // A default from the environment must not cause an error.
-        TimingArg::Stdout if !args.timing_typed && to_stdout && output_format != Format::Text => {
-            Some(TimingTo::Stderr)
-        }
+        TimingArg::Auto if !to_stdout && (is_seen || is_asked) => Some(TimingTo::Stdout),
+        TimingArg::Auto if has_comments && is_seen && !args.json => Some(TimingTo::StdoutComment),
+        TimingArg::Auto if !is_asked && (!is_shown || args.feeds_a_pipe()) => None,
         TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
-        TimingArg::Auto if !to_stdout && (stdout_is_seen || is_asked) => Some(TimingTo::Stdout),
-        TimingArg::Auto if stdout_is_seen && output_format == Format::Text && !args.json => {
-            Some(TimingTo::StdoutComment)
-        }
-        // Tables and lines have no comments.
-        TimingArg::Auto => {
-            let is_shown = io::stderr().is_terminal() && !args.feeds_a_pipe();
-            (is_asked || is_shown).then_some(TimingTo::Stderr)
-        }
-        TimingArg::Stdout if output_format == Format::Text => Some(TimingTo::StdoutComment),
-        TimingArg::Stderr => Some(TimingTo::Stderr),
-        TimingArg::Stdout => bail!(
+        TimingArg::Stdout if has_comments => Some(TimingTo::StdoutComment),
+        // A default from the environment must not cause an error.
+        TimingArg::Stdout if args.timing_typed => bail!(
             "--timing stdout would mix with the {} data; write the data to a file with -o",
             output_format.name()
         ),
+        TimingArg::Auto | TimingArg::Stdout | TimingArg::Stderr => Some(TimingTo::Stderr),
     })
 }
 
