@@ -34,8 +34,10 @@ impl Known {
         };
         let is_nan = |row: usize| self.is_nan(self.bits[row]);
         let by_nan = beside(is_nan(a), is_nan(b));
-        let by_number = compare(element, self.descending, self.bits[a], self.bits[b]);
-        if by_nan.is_ne() { by_nan } else { by_number }
+        if by_nan.is_ne() || is_nan(a) {
+            return by_nan;
+        }
+        compare(element, self.descending, self.bits[a], self.bits[b])
     }
 
     fn is_nan(&self, bits: u64) -> bool {

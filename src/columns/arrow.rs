@@ -77,17 +77,13 @@ impl Decoded {
         Self::decode(field, array, false)
     }
 
-    /// Decodes an array of this field, so that its columns compare with those of other arrays of the field.
+    /// Decodes an array of this field. With `is_across`, its columns compare with the columns of other arrays of
+    /// the field.
     ///
     /// # Errors
     ///
     /// See [`Decoded::of`].
-    #[cfg(feature = "files")]
-    pub(crate) fn across(field: &Field, array: &ArrayRef) -> Result<Self, Error> {
-        Self::decode(field, array, true)
-    }
-
-    fn decode(field: &Field, array: &ArrayRef, is_across: bool) -> Result<Self, Error> {
+    pub(crate) fn decode(field: &Field, array: &ArrayRef, is_across: bool) -> Result<Self, Error> {
         let arrays: Vec<ArrayRef> = match array.data_type() {
             kind if is_text(kind) || element_of(kind).is_some() => vec![array.clone()],
             DataType::Boolean => {
@@ -135,7 +131,6 @@ impl Decoded {
     }
 
     /// The number of NaNs.
-    #[cfg(feature = "files")]
     pub(crate) fn nan(&self) -> u64 {
         fn of<T: Element>(values: &[T]) -> u64 {
             let count = |part: &[T]| part.iter().filter(|&&value| is_nan(value)).count() as u64;
@@ -155,7 +150,7 @@ impl Decoded {
                 Some(element) => by_element!(element, T => Column::numbers(numbers_of::<T>(array))),
                 None => Column::texts(array.len(), text_of(array)),
             };
-            match &self.nulls {
+            match self.nulls().filter(|nulls| nulls.null_count() > 0) {
                 // The first column decides; null rows tie in every other.
                 Some(nulls) => column.valid(nulls.validity(), nulls.offset()),
                 None => column,
@@ -201,43 +196,27 @@ fn same_numbers<T: Element>(values: &[T], are_zeros_equal: bool) -> IsSame<'_> {
 
 /// The element type that a type is stored as and ordered by, if any.
 pub fn element_of(kind: &DataType) -> Option<ElementType> {
-    Some(match kind {
-        DataType::UInt8 => ElementType::U8,
-        DataType::Int8 => ElementType::I8,
-        DataType::UInt16 => ElementType::U16,
-        DataType::Int16 => ElementType::I16,
-        DataType::Float16 => ElementType::F16,
-        DataType::UInt32 => ElementType::U32,
-        DataType::Int32
-        | DataType::Date32
-        | DataType::Time32(_)
-        | DataType::Decimal32(..)
-        | DataType::Interval(IntervalUnit::YearMonth) => ElementType::I32,
-        DataType::Float32 => ElementType::F32,
-        DataType::UInt64 => ElementType::U64,
-        DataType::Int64
-        | DataType::Date64
-        | DataType::Time64(_)
-        | DataType::Timestamp(..)
-        | DataType::Duration(_)
-        | DataType::Decimal64(..) => ElementType::I64,
-        DataType::Float64 => ElementType::F64,
+    // Intervals of days are several numbers.
+    let width = kind.primitive_width().filter(|_| *kind != DataType::Interval(IntervalUnit::DayTime))?;
+    Some(match width {
+        2 if kind.is_floating() => ElementType::F16,
+        4 if kind.is_floating() => ElementType::F32,
+        8 if kind.is_floating() => ElementType::F64,
+        1 if kind.is_unsigned_integer() => ElementType::U8,
+        2 if kind.is_unsigned_integer() => ElementType::U16,
+        4 if kind.is_unsigned_integer() => ElementType::U32,
+        8 if kind.is_unsigned_integer() => ElementType::U64,
+        1 => ElementType::I8,
+        2 => ElementType::I16,
+        4 => ElementType::I32,
+        8 => ElementType::I64,
         _ => return None,
     })
 }
 
 /// Returns true for types ordered by bytes.
 pub(crate) fn is_text(kind: &DataType) -> bool {
-    matches!(
-        kind,
-        DataType::Utf8
-            | DataType::LargeUtf8
-            | DataType::Utf8View
-            | DataType::Binary
-            | DataType::LargeBinary
-            | DataType::BinaryView
-            | DataType::FixedSizeBinary(_)
-    )
+    kind.is_string() || kind.is_binary()
 }
 
 /// The rank of each key's value: its position in an ordered dictionary, else a rank that equal values share.

@@ -203,21 +203,13 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, 
     Ok((Words { words, ties }, pieces))
 }
 
-impl<'a> Column<'a> {
+impl Column<'_> {
     /// The values of these rows as keys, which compare with the keys of other columns of this type and order.
     pub(crate) fn keys(&self, rows: Range<usize>) -> Result<keys::Column, Error> {
-        match &self.values {
-            Values::Numbers(numbers) => Ok(numbers.keys(self, rows)),
-            Values::Texts { text, .. } => Ok(keys::Column::Texts(self.texts_of(text, rows)?)),
-        }
-    }
-
-    /// The texts of these rows.
-    fn texts_of(
-        &self,
-        text: &(dyn Fn(usize) -> &'a [u8] + Sync),
-        rows: Range<usize>,
-    ) -> Result<TextColumn, Error> {
+        let text = match &self.values {
+            Values::Numbers(numbers) => return Ok(numbers.keys(self, rows)),
+            Values::Texts { text, .. } => text,
+        };
         let mut texts = TextColumn::with_capacity(self.order, rows.len());
         for row in rows {
             if self.is_null(row) {
@@ -226,7 +218,7 @@ impl<'a> Column<'a> {
                 texts.push_own(text(row)).map_err(|_| too_long())?;
             }
         }
-        Ok(texts)
+        Ok(keys::Column::Texts(texts))
     }
 }
 
@@ -266,20 +258,13 @@ impl<T: Element> Numbers for &[T] {
     fn codes(&self, column: &Column, parts: &[Range<usize>]) -> Vec<Codes> {
         let map = T::Word::map(column.order.map(T::TYPE));
         let key = |row: usize| -> u64 { self[row].to_word().key(map).with_one_nan(map).into() };
-        let and = |(least, greatest, has_nulls), (low, high, is_null)| {
-            (u64::min(least, low), u64::max(greatest, high), has_nulls | is_null)
-        };
-        let none = (u64::MAX, 0, false);
-        let of_row = |row| {
-            if column.is_null(row) {
-                return (none.0, none.1, true);
-            }
-            let key = key(row);
-            (key, key, false)
-        };
-        let ends = map_parts(parts, |rows| rows.clone().map(of_row).fold(none, and));
-        let (least, greatest, has_nulls) = ends.into_iter().fold(none, and);
-        let most = greatest.saturating_sub(least);
+        let and = |(least, greatest), (low, high)| (u64::min(least, low), u64::max(greatest, high));
+        let ends = map_parts(parts, |rows| {
+            let keys = rows.clone().filter(|&row| !column.is_null(row)).map(key);
+            keys.map(|key| (key, key)).fold((u64::MAX, 0), and)
+        });
+        let (least, greatest) = ends.into_iter().fold((u64::MAX, 0), and);
+        let (most, has_nulls) = (greatest.saturating_sub(least), column.valid.is_some());
         let are_first = column.order.empty == Nulls::First;
         let of_parts = |of_null: u64, before: u64, most: u64| {
             // Another thread may have changed the number since the extremes were found.
@@ -287,16 +272,13 @@ impl<T: Element> Numbers for &[T] {
             let code = |row| if column.is_null(row) { of_null } else { above(row) + before };
             Codes { parts: map_parts(parts, |rows| rows.clone().map(code).collect()), most }
         };
-        match (has_nulls, most.checked_add(1)) {
-            (false, _) => vec![of_parts(0, 0, most)],
-            (true, Some(more)) if are_first => vec![of_parts(0, 1, more)],
-            (true, Some(more)) => vec![of_parts(more, 0, more)],
-            (true, None) => {
-                let flag = |row| u64::from(column.is_null(row) != are_first);
-                let flags = map_parts(parts, |rows| rows.clone().map(flag).collect());
-                vec![Codes { parts: flags, most: 1 }, of_parts(0, 0, most)]
-            }
-        }
+        let Some(with_nulls) = most.checked_add(has_nulls.into()) else {
+            let flag = |row| u64::from(column.is_null(row) != are_first);
+            let flags = map_parts(parts, |rows| rows.clone().map(flag).collect());
+            return vec![Codes { parts: flags, most: 1 }, of_parts(0, 0, most)];
+        };
+        let (of_null, before) = if are_first { (0, has_nulls.into()) } else { (with_nulls, 0) };
+        vec![of_parts(of_null, before, with_nulls)]
     }
 
     fn keys(&self, column: &Column, rows: Range<usize>) -> keys::Column {

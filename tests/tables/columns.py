@@ -236,6 +236,11 @@ def case(rng, binary, folder):
         code, said = run(binary, ["sort", "-q", "-m", *by, *halves, "-o", merged])
         assert code == 0, f"merge {by}: {said}"
         assert read(merged).column("at").to_pylist() == rows, f"merge {by}"
+        # A further input that repeats all rows adds none.
+        once = os.path.join(folder, "once.parquet")
+        code, said = run(binary, ["sort", "-q", "-m", "-u", *by, merged, merged, "-o", once])
+        assert code == 0, f"merge -u {by}: {said}"
+        assert read(once).column("at").to_pylist() == expected(made, keys, nulls_first, True, None), f"merge -u {by}"
         if len(rows) > 1 and expected(correct, keys, nulls_first, False, None) != expected(made, keys, nulls_first, False, None):
             code, said = run(binary, ["check", "-q", *by, source])
             assert code == 1, f"check of what is not in order, {by}: {code} {said}"

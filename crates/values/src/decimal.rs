@@ -27,6 +27,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use crate::digits::split_exponent;
+
 /// The lower half of the key of a decimal that equals its reference.
 pub const MID: u64 = 1 << 63;
 
@@ -161,7 +163,7 @@ pub(crate) struct Decimal<'a> {
 impl<'a> Decimal<'a> {
     /// Reads a decimal that fills the whole text.
     pub(crate) fn parse(text: &'a [u8]) -> Option<Self> {
-        let (mantissa, exponent) = split_exponent(text).unwrap_or((text, 0));
+        let (mantissa, exponent) = split_mantissa(text)?;
         if exponent.abs() > MOST_EXPONENT {
             return None;
         }
@@ -497,7 +499,7 @@ struct Digits<'a> {
 impl<'a> Digits<'a> {
     /// Reads a decimal that fills the whole text.
     fn parse(text: Cow<'a, [u8]>) -> Option<Self> {
-        let (mantissa, written) = split_exponent(&text).unwrap_or((&text, 0));
+        let (mantissa, written) = split_mantissa(&text)?;
         let point = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
         let (whole, fraction) = (&mantissa[..point], mantissa.get(point + 1..).unwrap_or_default());
         if whole.len() + fraction.len() == 0 || !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
@@ -610,19 +612,11 @@ fn push_digits(mut digits: impl Iterator<Item = u8>, tail: &mut Vec<u8>) {
 }
 
 /// Splits a number into its mantissa and its exponent.
-fn split_exponent(text: &[u8]) -> Option<(&[u8], i64)> {
-    let end = text.iter().rposition(|byte| !byte.is_ascii_digit())?;
-    let digits = &text[end + 1..];
-    let (negative, mark) = match text[end] {
-        sign @ (b'+' | b'-') => (sign == b'-', end.checked_sub(1)?),
-        _ => (false, end),
-    };
-    if digits.is_empty() || !matches!(text[mark], b'e' | b'E') {
-        return None;
-    }
-    let add = |size: i64, digit: &u8| size.saturating_mul(10).saturating_add(i64::from(digit - b'0'));
-    let size = digits.iter().fold(0, add).min(2 * MOST_EXPONENT);
-    Some((&text[..mark], if negative { -size } else { size }))
+fn split_mantissa(text: &[u8]) -> Option<(&[u8], i64)> {
+    let end = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
+    let (mantissa, rest) = text.split_at(end);
+    let (exponent, rest) = if rest.is_empty() { (0, rest) } else { split_exponent(rest)? };
+    rest.is_empty().then_some((mantissa, exponent))
 }
 
 #[cfg(test)]

@@ -25,6 +25,16 @@ pub(crate) fn split_sign(field: &[u8]) -> (Option<bool>, &[u8]) {
     }
 }
 
+/// The exponent with its letter at the beginning of a text, and the text behind the exponent.
+pub(crate) fn split_exponent(text: &[u8]) -> Option<(i64, &[u8])> {
+    let [b'e' | b'E', after @ ..] = text else { return None };
+    let (minus, after) = split_sign(after);
+    let (digits, rest) = split_digits(after);
+    let add = |size: i64, digit: &u8| size.saturating_mul(10).saturating_add((digit - b'0').into());
+    let size = digits.iter().fold(0, add);
+    (!digits.is_empty()).then_some((if minus == Some(true) { -size } else { size }, rest))
+}
+
 /// A decimal without a sign.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decimal<'a> {
@@ -48,18 +58,8 @@ impl<'a> Decimal<'a> {
         if whole.is_empty() && fraction.is_empty() {
             return None;
         }
-        let mut decimal = Self::new(whole, fraction);
-        if let [b'e' | b'E', after @ ..] = rest {
-            let (minus, after) = split_sign(after);
-            let sign = if minus == Some(true) { -1 } else { 1 };
-            let (digits, after) = split_digits(after);
-            if !digits.is_empty() {
-                let add =
-                    |value: i64, digit: &u8| value.saturating_mul(10).saturating_add((digit - b'0').into());
-                (decimal.exponent, rest) = (sign * digits.iter().fold(0, add), after);
-            }
-        }
-        Some((decimal, rest))
+        let (exponent, rest) = split_exponent(rest).unwrap_or((0, rest));
+        Some((Self { whole, fraction, exponent }, rest))
     }
 
     /// The product with a unit, unless the product has a fraction or exceeds 128 bits.

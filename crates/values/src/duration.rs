@@ -30,16 +30,11 @@ const WEEK: u128 = 7 * DAY;
 
 /// The form of a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// True if the duration has a unit, a colon or the `P` of ISO 8601.
-    pub has_unit: bool,
-    /// The parts of a clock.
-    pub clock: Option<Clock>,
-}
-
-/// The parts of a duration with colons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum Shape {
+    /// A number of seconds without a unit.
+    Seconds,
+    /// Numbers with units, or ISO 8601.
+    Units,
     /// `1:23`
     MinutesSeconds,
     /// `0:01:23`
@@ -51,19 +46,10 @@ pub enum Clock {
 /// The attoseconds of a duration, and its form. A duration of over two trillion years is refused.
 pub fn parse(field: &[u8]) -> Option<(i128, Shape)> {
     let (minus, text) = split_sign(field);
-    let mut shape = Shape { has_unit: true, clock: None };
-    let duration = match text {
-        [b'P' | b'p', text @ ..] => iso(text)?,
-        _ if text.contains(&b':') => {
-            let (duration, form) = clock(text)?;
-            shape.clock = Some(form);
-            duration
-        }
-        _ => {
-            let (duration, has_unit) = units(text)?;
-            shape.has_unit = has_unit;
-            duration
-        }
+    let (duration, shape) = match text {
+        [b'P' | b'p', text @ ..] => (iso(text)?, Shape::Units),
+        _ if text.contains(&b':') => clock(text)?,
+        _ => units(text)?,
     };
     Some((signed(duration, minus == Some(true))?, shape))
 }
@@ -75,8 +61,8 @@ pub(crate) fn signed(size: u128, negative: bool) -> Option<i128> {
     Some(if negative { -size } else { size })
 }
 
-/// The attoseconds of numbers with units, or of a number of seconds alone; true with a unit.
-fn units(mut text: &[u8]) -> Option<(u128, bool)> {
+/// The attoseconds of numbers with units, or of a number of seconds alone.
+fn units(mut text: &[u8]) -> Option<(u128, Shape)> {
     let mut sum = 0_u128;
     let mut last = u128::MAX;
     loop {
@@ -92,7 +78,7 @@ fn units(mut text: &[u8]) -> Option<(u128, bool)> {
         sum = sum.checked_add(number.times(unit)?)?;
         (text, last) = (rest.trim_ascii_start(), unit);
         if text.is_empty() {
-            return Some((sum, !name.is_empty()));
+            return Some((sum, if name.is_empty() { Shape::Seconds } else { Shape::Units }));
         }
         if !is_integer {
             return None;
@@ -124,7 +110,7 @@ fn unit(name: &[u8]) -> Option<u128> {
 }
 
 /// The attoseconds and the form of a clock.
-fn clock(text: &[u8]) -> Option<(u128, Clock)> {
+fn clock(text: &[u8]) -> Option<(u128, Shape)> {
     let (days, text) = match text.iter().position(|&byte| byte == b'-') {
         Some(dash) => (Some(digits(&text[..dash])?), &text[dash + 1..]),
         None => (None, text),
@@ -137,12 +123,12 @@ fn clock(text: &[u8]) -> Option<(u128, Clock)> {
     let first = digits(parts.next()?)?;
     let mut next = || parts.next().map(|part| digits(part).filter(|part| matches!(part, [b'0'..=b'5', _])));
     let (form, hours, minutes, seconds) = match (days, next(), next(), next()) {
-        (Some(_), Some(second), Some(third), None) => (Clock::Days, first, second?, third?),
-        (None, Some(second), Some(third), None) => (Clock::HoursMinutesSeconds, first, second?, third?),
-        (None, Some(second), None, None) => (Clock::MinutesSeconds, &[][..], first, second?),
+        (Some(_), Some(second), Some(third), None) => (Shape::Days, first, second?, third?),
+        (None, Some(second), Some(third), None) => (Shape::HoursMinutesSeconds, first, second?, third?),
+        (None, Some(second), None, None) => (Shape::MinutesSeconds, &[][..], first, second?),
         _ => return None,
     };
-    if form == Clock::Days && !matches!(hours, [_] | [b'0' | b'1', _] | [b'2', b'0'..=b'3']) {
+    if form == Shape::Days && !matches!(hours, [_] | [b'0' | b'1', _] | [b'2', b'0'..=b'3']) {
         return None;
     }
     let parts = [(days.unwrap_or_default(), DAY), (hours, HOUR), (minutes, MINUTE)];
@@ -278,22 +264,20 @@ mod tests {
 
     #[test]
     fn shapes_of_durations() {
-        use Clock::*;
-        for (field, has_unit, clock) in [
-            ("12ms", true, None),
-            ("3 days", true, None),
-            ("0s", true, None),
-            ("PT0S", true, None),
-            ("0", false, None),
-            ("-00.0", false, None),
-            ("90", false, None),
-            ("2e-3", false, None),
-            ("5.", false, None),
-            ("1:23", true, Some(MinutesSeconds)),
-            ("-0:00:00.5", true, Some(HoursMinutesSeconds)),
-            ("1-02:03:04", true, Some(Days)),
+        for (field, expected) in [
+            ("12ms", Shape::Units),
+            ("3 days", Shape::Units),
+            ("0s", Shape::Units),
+            ("PT0S", Shape::Units),
+            ("0", Shape::Seconds),
+            ("-00.0", Shape::Seconds),
+            ("90", Shape::Seconds),
+            ("2e-3", Shape::Seconds),
+            ("5.", Shape::Seconds),
+            ("1:23", Shape::MinutesSeconds),
+            ("-0:00:00.5", Shape::HoursMinutesSeconds),
+            ("1-02:03:04", Shape::Days),
         ] {
-            let expected = Shape { has_unit, clock };
             assert_eq!(shape(field.as_bytes()), Some(expected), "{field}");
         }
         assert_eq!(shape(b"1x"), None);

@@ -11,30 +11,16 @@
 //! (`12,34,567`). Other groups are refused. A point in another role is refused, too: `1.5` is 1.5 to some readers
 //! and 15 to other readers.
 
-/// A character in UTF-8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
-    bytes: [u8; 4],
-    length: u8,
-}
-
-impl Mark {
-    pub(crate) fn new(mark: char) -> Self {
-        let mut bytes = [0; 4];
-        let length = mark.encode_utf8(&mut bytes).len() as u8;
-        Self { bytes, length }
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
-    }
+/// The text behind a character.
+pub(crate) fn strip_char(text: &[u8], c: char) -> Option<&[u8]> {
+    text.strip_prefix(c.encode_utf8(&mut [0; 4]).as_bytes())
 }
 
 /// The decimal sign and the thousands separator of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marks {
-    decimal: Mark,
-    thousands: Option<Mark>,
+    decimal: char,
+    thousands: Option<char>,
 }
 
 impl Marks {
@@ -54,30 +40,28 @@ impl Marks {
         if thousands == Some(decimal) {
             return Err(format!("{decimal:?} cannot be both the decimal and the thousands separator"));
         }
-        Ok(Self { decimal: Mark::new(decimal), thousands: thousands.map(Mark::new) })
+        Ok(Self { decimal, thousands })
     }
 
     /// True for the decimal sign and for the separator.
     #[must_use]
     pub fn has(&self, c: char) -> bool {
-        let mark = Mark::new(c);
-        self.decimal == mark || self.thousands == Some(mark)
+        self.decimal == c || self.thousands == Some(c)
     }
 
     /// Respells the number at the beginning of a field. The result is in `buffer` if it differs from the field.
     ///
     /// `None` refuses a field whose groups or point are wrong. A field without a number comes back unchanged.
-    pub(crate) fn respell<'a>(&self, field: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-        let first_byte = |mark: &Mark| mark.bytes[0];
-        let thousands = self.thousands.as_ref().map(first_byte);
-        let decimal = first_byte(&self.decimal);
+    pub(crate) fn respell<'a>(self, field: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let first_byte = |mark: char| mark.encode_utf8(&mut [0; 4]).as_bytes()[0];
+        let (decimal, thousands) = (first_byte(self.decimal), self.thousands.map(first_byte));
         let is_mark = |&byte: &u8| byte == b'.' || byte == decimal || Some(byte) == thousands;
         if !field.iter().any(is_mark) {
             return Some(field);
         }
         let start = usize::from(matches!(field.first(), Some(b'+' | b'-')));
         let (whole, rest) = field.split_at(start + self.whole_length(&field[start..])?);
-        let fraction = rest.strip_prefix(self.decimal.bytes());
+        let fraction = strip_char(rest, self.decimal);
         if fraction.is_none() && rest.first() == Some(&b'.') {
             return None;
         }
@@ -91,17 +75,17 @@ impl Marks {
     }
 
     /// The length of the digits and separators in front of the decimal sign. `None` refuses wrong groups.
-    fn whole_length(&self, bytes: &[u8]) -> Option<usize> {
+    fn whole_length(self, bytes: &[u8]) -> Option<usize> {
         let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let first = digits(0);
         let mut end = first;
         // The length of the last group, and of the groups between the first and the last.
         let (mut last, mut middle) = (None, None);
         while first > 0
-            && let Some(mark) = &self.thousands
-            && bytes[end..].starts_with(mark.bytes())
+            && let Some(mark) = self.thousands
+            && let Some(rest) = strip_char(&bytes[end..], mark)
         {
-            let start = end + mark.bytes().len();
+            let start = bytes.len() - rest.len();
             let length = digits(start);
             // A mark without a digit behind it ends the number.
             if length == 0 {

@@ -11,7 +11,7 @@ use std::fmt;
 use crate::decimal::{self, Decimal, ZERO};
 pub use crate::decimal::{MID, high, integer, of_integer};
 use crate::digits::{self, split_sign};
-use crate::marks::{Mark, Marks};
+use crate::marks::{Marks, strip_char};
 use crate::size::{Units, parse_unit};
 
 /// The notation of the numbers of a column.
@@ -137,11 +137,11 @@ fn split_minus(field: &[u8]) -> (bool, &[u8]) {
 
 /// A currency or percent sign in front of all numbers of a column, or behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sign(Mark);
+pub struct Sign(char);
 
 impl fmt::Display for Sign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(self.0.bytes()))
+        self.0.fmt(f)
     }
 }
 
@@ -154,7 +154,7 @@ impl Sign {
             \u{AF1}\u{BF9}\u{E3F}\u{17DB}\u{A838}\u{FDFC}\u{FE69}\u{FF04}\u{FFE0}\u{FFE1}\u{FFE5}\u{FFE6}\
             \u{11FDD}\u{11FDE}\u{11FDF}\u{11FE0}\u{1E2FF}\u{1ECB0}";
         let is_sign = c == '%' || matches!(c, '\u{20A0}'..='\u{20C0}') || CURRENCIES.contains(c);
-        is_sign.then(|| Self(Mark::new(c)))
+        is_sign.then_some(Self(c))
     }
 
     /// The sign at either end of a field without plus or minus.
@@ -176,7 +176,7 @@ impl Sign {
     /// With `leading`, the sign may be missing.
     fn strip(self, field: &[u8], leading: bool) -> Option<(Option<bool>, &[u8])> {
         let (outer, text) = split_sign(field);
-        if let Some(text) = text.strip_prefix(self.0.bytes()) {
+        if let Some(text) = strip_char(text, self.0) {
             let text = BLANKS.iter().find_map(|blank| text.strip_prefix(blank.as_bytes())).unwrap_or(text);
             let (inner, text) = split_sign(text);
             return (outer.is_none() || inner.is_none()).then_some((outer.or(inner), text));
@@ -184,7 +184,7 @@ impl Sign {
         if leading {
             return Some((outer, text));
         }
-        let text = text.strip_suffix(self.0.bytes())?;
+        let text = text.strip_suffix(self.0.encode_utf8(&mut [0; 4]).as_bytes())?;
         let text = BLANKS.iter().find_map(|blank| text.strip_suffix(blank.as_bytes())).unwrap_or(text);
         Some((outer, text))
     }

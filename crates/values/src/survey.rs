@@ -9,8 +9,8 @@
 
 use crate::day_month::DayMonth;
 pub use crate::decision::{Apart, Decision, Example, Found, Note, TimeForm};
-use crate::digits::split_digits;
-use crate::duration::{self, Clock};
+use crate::digits::{split_digits, split_sign};
+use crate::duration::{self, Shape};
 use crate::number::{self, Sign};
 use crate::spelling::Spelling;
 use crate::time::{self, Time};
@@ -53,11 +53,10 @@ pub enum Json {
 impl Field<'_> {
     /// Returns the field at this place as an example: a time with all its fields.
     fn example(&self, at: u64) -> Example {
-        let time = if self.rest.len() > self.text.len() { time::time_at(self.rest) } else { None };
-        let text = match time {
+        let text = match time::time_at(self.rest) {
+            _ if self.rest.len() == self.text.len() => self.text,
             Some((_, length)) => &self.rest[..length],
-            None if self.rest.len() > self.text.len() => shown(self.rest),
-            None => self.text,
+            None => shown(self.rest),
         };
         Example { at, text: text.to_vec() }
     }
@@ -113,10 +112,8 @@ pub struct Survey {
     /// `inf` and `nan`.
     special: Class,
     times: Class,
-    /// The form of the first time.
-    pub form: Option<TimeForm>,
-    /// A time in another form.
-    pub other_form: Option<(Apart, Example)>,
+    /// The first time in each form.
+    forms: Vec<(TimeForm, Example)>,
     /// Months of times without a year: January and December.
     year_ends: [bool; 2],
     /// Sizes with a unit; a field that fits a time counts as a time instead.
@@ -128,45 +125,39 @@ pub struct Survey {
     digits_in_strings: u64,
     /// The fields that do not fit these kinds.
     no_duration: Class,
-    duration_units: bool,
-    clocks: [Option<Example>; 2],
-    has_days: bool,
     no_version: Class,
+    /// The first duration in each form.
+    shapes: Vec<(Shape, Example)>,
     two_points: bool,
     day_month: DayMonth,
     has_comma: bool,
     /// True if a field other than a plain number lacks a comma, or has other bytes than digits, signs, points
     /// and commas.
     has_no_comma: bool,
-    /// For numbers with one point: true if at least one ends in 0, and the fewest and the most decimals.
+    /// For numbers with one point: true if at least one ends in 0, and a bit for each count of decimals.
     ends_in_zero: bool,
-    decimals: Option<[usize; 2]>,
+    decimals: u64,
     /// True if a number lacks a point, or has more than sign, digits and point.
     has_other_numbers: bool,
 }
 
-/// A scanned number of sign, digits and point.
-struct Plain {
-    /// The digits after the point, if there is one.
-    decimals: Option<usize>,
-    /// True without a sign.
-    is_bare: bool,
-    /// True if all digits are 0, without a point.
-    is_zero: bool,
-}
-
-/// Scans the sign, digits and point at the beginning of a text, and returns their length.
+/// Scans the number of sign, digits and point at the beginning of a text, and returns the count of decimals and
+/// the length.
 #[inline]
-fn plain_at(text: &[u8]) -> Option<(Plain, usize)> {
+fn plain_at(text: &[u8]) -> Option<(usize, usize)> {
     let begin = usize::from(matches!(text, [b'+' | b'-', ..]));
     let (whole, rest) = split_digits(&text[begin..]);
-    let decimals = if let [b'.', after @ ..] = rest { Some(split_digits(after).0.len()) } else { None };
-    if whole.is_empty() && decimals.is_none_or(|decimals| decimals == 0) {
-        return None;
+    let (decimals, point) =
+        if let [b'.', after @ ..] = rest { (split_digits(after).0.len(), 1) } else { (0, 0) };
+    (whole.len() + decimals > 0).then_some((decimals, begin + whole.len() + point + decimals))
+}
+
+/// Adds the first field of a form.
+#[inline]
+fn note_first<T: PartialEq>(firsts: &mut Vec<(T, Example)>, form: T, example: impl FnOnce() -> Example) {
+    if firsts.iter().all(|(other, _)| *other != form) {
+        firsts.push((form, example()));
     }
-    let is_zero = decimals.is_none() && whole.iter().all(|digit| *digit == b'0');
-    let length = begin + whole.len() + decimals.map_or(0, |decimals| decimals + 1);
-    Some((Plain { decimals, is_bare: begin == 0, is_zero }, length))
 }
 
 /// Returns true if a number is the day of a time: a month's name follows.
@@ -194,11 +185,11 @@ impl Survey {
                 Json::String => {}
             }
         } else if spelling.marks.is_none()
-            && let Some((plain, length)) = plain_at(field.text)
+            && let Some((decimals, length)) = plain_at(field.text)
             && length == field.text.len()
             && !(spans && begins_time(&field))
         {
-            return self.push_plain(&field, at, &plain);
+            return self.push_plain(&field, at, decimals);
         }
         self.push_other(&field, at, spelling, spans);
     }
@@ -207,33 +198,32 @@ impl Survey {
     /// line feed; `None` for other lines.
     #[inline]
     pub fn push_line(&mut self, text: &[u8], at: u64) -> Option<usize> {
-        let (plain, length) = plain_at(text)?;
+        let (decimals, length) = plain_at(text)?;
         if text.get(length) != Some(&b'\n') {
             return None;
         }
         let text = &text[..length];
         let field = Field { text, rest: text, json: None };
         self.all.push(&field, at);
-        self.push_plain(&field, at, &plain);
+        self.push_plain(&field, at, decimals);
         Some(length + 1)
     }
 
     #[inline]
-    fn push_plain(&mut self, field: &Field, at: u64, plain: &Plain) {
+    fn push_plain(&mut self, field: &Field, at: u64, decimals: usize) {
         self.plain.push(field, at);
-        match plain.decimals {
-            Some(decimals) if decimals > 0 => {
-                self.ends_in_zero |= field.text.ends_with(b"0");
-                let [least, most] = self.decimals.unwrap_or([decimals; 2]);
-                self.decimals = Some([least.min(decimals), most.max(decimals)]);
-            }
-            _ => self.has_other_numbers = true,
+        if decimals > 0 {
+            self.ends_in_zero |= field.text.ends_with(b"0");
+            self.decimals |= 1 << decimals.min(63);
+        } else {
+            self.has_other_numbers = true;
         }
+        let (sign, digits) = split_sign(field.text);
         // The plain number 0 is also a duration.
-        if !plain.is_zero {
+        if digits.iter().any(|&digit| digit != b'0') {
             self.no_duration.push(field, at);
         }
-        if !plain.is_bare {
+        if sign.is_some() {
             self.no_version.push(field, at);
         }
         self.day_month = DayMonth::NONE;
@@ -275,16 +265,8 @@ impl Survey {
         let shape =
             if may_have_digits || matches!(first, b'P' | b'p') { duration::parse(field.text) } else { None };
         match shape {
-            Some((duration, shape)) if shape.has_unit || duration == 0 => {
-                self.duration_units |= shape.has_unit;
-                match shape.clock {
-                    Some(Clock::Days) => self.has_days = true,
-                    Some(clock) => {
-                        let place = &mut self.clocks[usize::from(clock == Clock::HoursMinutesSeconds)];
-                        place.get_or_insert_with(|| Example { at, text: field.text.to_vec() });
-                    }
-                    None => {}
-                }
+            Some((duration, shape)) if shape != Shape::Seconds || duration == 0 => {
+                note_first(&mut self.shapes, shape, || field.example(at));
             }
             _ => self.no_duration.push(field, at),
         }
@@ -305,12 +287,7 @@ impl Survey {
 
     fn push_time(&mut self, time: &Time, field: &Field, at: u64) {
         self.times.push(field, at);
-        let form = TimeForm::from(time);
-        let first = *self.form.get_or_insert(form);
-        if first != form && self.other_form.is_none() {
-            let what = if first.year == form.year { Apart::Zones } else { Apart::Years };
-            self.other_form = Some((what, field.example(at)));
-        }
+        note_first(&mut self.forms, TimeForm::from(time), || field.example(at));
         if !time.year {
             self.year_ends[0] |= time.month == 1;
             self.year_ends[1] |= time.month == 12;
@@ -318,37 +295,16 @@ impl Survey {
     }
 
     /// Adds the fields that follow these.
-    pub fn merge(&mut self, later: Self) {
-        if later.all.is_empty() {
-            return;
+    pub fn merge(&mut self, mut later: Self) {
+        if self.sign.is_some() && later.sign.is_some() && self.sign != later.sign {
+            later.other_signs = std::mem::take(&mut later.signed).earlier(&later.other_signs);
         }
-        if self.all.is_empty() {
-            *self = later;
-            return;
-        }
-        match (self.sign, later.sign) {
-            (Some(one), Some(other)) if one != other => {
-                self.other_signs = self.other_signs.earlier(&later.signed.earlier(&later.other_signs));
-            }
-            _ => {
-                self.sign = self.sign.or(later.sign);
-                self.signed.merge(later.signed);
-                self.other_signs.merge(later.other_signs);
-            }
-        }
-        if self.other_form.is_none() {
-            self.other_form = match (self.form, later.form, &later.times.first) {
-                (Some(one), Some(other), Some(first)) if one != other => {
-                    let what = if one.year == other.year { Apart::Zones } else { Apart::Years };
-                    Some((what, first.clone()))
-                }
-                _ => later.other_form,
-            };
-        }
-        self.form = self.form.or(later.form);
+        self.sign = self.sign.or(later.sign);
         let classes = [
             (&mut self.all, later.all),
             (&mut self.plain, later.plain),
+            (&mut self.signed, later.signed),
+            (&mut self.other_signs, later.other_signs),
             (&mut self.special, later.special),
             (&mut self.times, later.times),
             (&mut self.sizes, later.sizes),
@@ -356,12 +312,11 @@ impl Survey {
             (&mut self.no_duration, later.no_duration),
             (&mut self.no_version, later.no_version),
         ];
-        classes.into_iter().for_each(|(class, later)| class.merge(later));
-        self.json.iter_mut().zip(later.json).for_each(|(class, later)| class.merge(later));
-        self.clocks.iter_mut().zip(later.clocks).for_each(|(clock, later)| *clock = clock.take().or(later));
+        let classes = classes.into_iter().chain(self.json.iter_mut().zip(later.json));
+        classes.for_each(|(class, later)| class.merge(later));
+        later.forms.into_iter().for_each(|(form, first)| note_first(&mut self.forms, form, || first));
+        later.shapes.into_iter().for_each(|(shape, first)| note_first(&mut self.shapes, shape, || first));
         self.year_ends.iter_mut().zip(later.year_ends).for_each(|(one, other)| *one |= other);
-        self.duration_units |= later.duration_units;
-        self.has_days |= later.has_days;
         self.two_points |= later.two_points;
         self.day_month = self.day_month.and(later.day_month);
         self.digits_in_strings += later.digits_in_strings;
@@ -369,16 +324,30 @@ impl Survey {
         self.has_no_comma |= later.has_no_comma;
         self.has_other_numbers |= later.has_other_numbers;
         self.ends_in_zero |= later.ends_in_zero;
-        self.decimals = match (self.decimals, later.decimals) {
-            (Some([a, b]), Some([c, d])) => Some([a.min(c), b.max(d)]),
-            (one, other) => one.or(other),
-        };
+        self.decimals |= later.decimals;
     }
 
     /// Returns the sign of the first number.
     #[must_use]
     pub fn first_sign(&self) -> Option<Sign> {
         self.sign.filter(|_| self.signed.at() < self.plain.at())
+    }
+
+    /// Returns the form of the first time.
+    #[must_use]
+    pub fn form(&self) -> Option<TimeForm> {
+        self.forms.first().map(|(form, _)| *form)
+    }
+
+    /// Returns true unless times differ in form.
+    #[must_use]
+    pub fn has_one_form(&self) -> bool {
+        self.forms.len() < 2
+    }
+
+    /// Returns true if a field is a duration with a unit.
+    fn has_durations(&self) -> bool {
+        self.shapes.iter().any(|(shape, _)| *shape != Shape::Seconds)
     }
 
     /// Returns true if a field has a unit of sizes.
@@ -418,7 +387,7 @@ impl Survey {
         if !self.sizes.is_empty() && self.plain.count + self.digits_in_strings + self.sizes.count == all {
             return kind(Found::Size);
         }
-        if self.no_duration.is_empty() && self.duration_units {
+        if self.no_duration.is_empty() && self.has_durations() {
             return self.of_durations();
         }
         if self.no_version.is_empty() && self.two_points && self.day_month.is_empty() {
@@ -428,19 +397,19 @@ impl Survey {
     }
 
     fn of_times(&self) -> Decision {
-        let Some(form) = self.form else { return Decision::Kind(Found::Text, None) };
-        if let (Some((what, misfit)), Some(first)) = (&self.other_form, &self.times.first) {
-            return Decision::Apart { what: *what, first: first.clone(), misfit: misfit.clone() };
+        if let [(one, first), (other, misfit), ..] = &self.forms[..] {
+            let what = if one.year == other.year { Apart::Zones } else { Apart::Years };
+            return Decision::Apart { what, first: first.clone(), misfit: misfit.clone() };
         }
         let note = (self.year_ends == [true; 2]).then_some(Note::YearEnds);
-        Decision::Kind(Found::Time(form), note)
+        Decision::Kind(self.form().map_or(Found::Text, Found::Time), note)
     }
 
     fn of_durations(&self) -> Decision {
-        if let [Some(one), Some(other)] = &self.clocks
-            && !self.has_days
-        {
-            let (first, misfit) = if one.at < other.at { (one, other) } else { (other, one) };
+        let is_clock = |shape| matches!(shape, Shape::MinutesSeconds | Shape::HoursMinutesSeconds);
+        let clocks: Vec<_> = self.shapes.iter().filter(|(shape, _)| is_clock(*shape)).collect();
+        let has_days = self.shapes.iter().any(|(shape, _)| *shape == Shape::Days);
+        if let ([(_, first), (_, misfit)], false) = (&clocks[..], has_days) {
             return Decision::Apart { what: Apart::Clocks, first: first.clone(), misfit: misfit.clone() };
         }
         Decision::Kind(Found::Duration, None)
@@ -468,7 +437,7 @@ impl Survey {
         if numbers.is_empty() && self.times.is_empty() {
             return Decision::Kind(Found::Text, self.note_on_text());
         }
-        let of_times = self.form.map_or(Found::Text, Found::Time);
+        let of_times = self.form().map_or(Found::Text, Found::Time);
         if numbers.is_empty() {
             return mixed(of_times, &self.times, &[&words]);
         }
@@ -492,7 +461,7 @@ impl Survey {
         }
         let most = |count| count > all / 2 && all > 2;
         let others = self.words.earlier(&self.special).earlier(&self.other_signs);
-        let (kind, other) = if most(all - self.no_duration.count) && self.duration_units {
+        let (kind, other) = if most(all - self.no_duration.count) && self.has_durations() {
             (Found::Duration, self.no_duration.first.clone())
         } else if most(all - self.no_version.count) && self.two_points {
             (Found::Version, self.no_version.first.clone())
@@ -508,9 +477,7 @@ impl Survey {
 
     /// Numbers with one point may be versions if one ends in 0 and they differ in length.
     fn looks_like_versions(&self) -> bool {
-        !self.has_other_numbers
-            && self.ends_in_zero
-            && self.decimals.is_some_and(|[least, most]| least != most)
+        !self.has_other_numbers && self.ends_in_zero && self.decimals.count_ones() > 1
     }
 }
 

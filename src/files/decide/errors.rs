@@ -36,7 +36,7 @@ impl Decider<'_> {
         if self.first_invalid(how, number, &as_text)?.is_none() {
             remedies.push(Remedy::Key(key.with_kind("text").into()));
         }
-        if survey.other_form.is_none() || name != "time" {
+        if survey.has_one_form() || name != "time" {
             remedies.push(Remedy::Invalid(key.with_kind(name).into()));
         }
         remedies.extend(self.tried(how, number, word)?);

@@ -365,7 +365,7 @@ fn shown(example: &Example) -> String {
 fn give(key: &mut ResolvedKey, survey: &Survey) {
     match key.order.reading {
         Reading::Numbers => key.sign = survey.first_sign(),
-        Reading::Times => key.form = survey.form,
+        Reading::Times => key.form = survey.form(),
         _ => {}
     }
     if key.order.reading.text().is_some() || key.order.reading.is_time() {

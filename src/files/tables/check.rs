@@ -2,9 +2,9 @@
 
 use std::slice;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 
@@ -68,13 +68,12 @@ fn rows_in_order(
     let how = Reading::of_keys(tables, keys);
     let unique = tables.job.ask.selection.unique.then_some(&[][..]);
     let show = |piece: &Piece, record, key| how.show(piece, record, key);
-    let before = tables.parts.iter().take_while(|part| Some(*part) != parts.first());
-    let (mut passed, mut done): (u64, _) = (before.map(|part| part.rows).sum(), 0);
-    let mut all: Vec<(Part, u64)> = Vec::new();
-    for part in parts {
-        all.push((*part, passed));
+    let mut passed = parts.first().map_or(0, |part| tables.rows_before(part.table));
+    let of_part = |part: &Part| {
         passed += part.rows;
-    }
+        (*part, passed - part.rows)
+    };
+    let (all, mut done): (Vec<(Part, u64)>, _) = (parts.iter().map(of_part).collect(), 0);
     let mut last = Last::default();
     for wave in all.chunks(parallel::threads()) {
         // Checks each part by itself, and keeps its first row and its last one.
@@ -122,26 +121,22 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Vec<Opti
     for table in &tables.all {
         let Table::Parquet(file) = table else { return None };
         let (least, nulls) = file.least(key.column(), key.order.descending)?;
-        let floats = as_floats(&least);
-        let is_nan_first = floats.is_some() && key.order.nan == Nulls::First;
-        let values = KeyArrays::of_one(least.clone()).keys(slice::from_ref(key), "").ok()?;
+        let is_float = least.data_type().is_floating();
+        let floats = if is_float { Some(cast(&least, &DataType::Float64).ok()?) } else { None };
+        // A least value of NaN tells nothing, and a zero may stand for either sign.
+        let is_vague = |part| {
+            let float = floats.as_ref().map(|floats| floats.as_primitive::<Float64Type>().value(part));
+            float.is_some_and(|float| float.is_nan() || float == 0.0)
+        };
+        let values = KeyArrays(vec![least.clone()]).keys(slice::from_ref(key), "").ok()?;
         for part in 0..least.len() {
             let has_nulls = nulls.get(part).is_none_or(|nulls| *nulls != Some(0));
-            // A least value of NaN tells nothing, and a zero may stand for either sign.
-            let is_vague = floats.as_ref().is_some_and(|floats| floats[part].is_nan() || floats[part] == 0.0);
             let is_open = least.is_null(part)
-                || is_vague
-                || is_nan_first
+                || is_vague(part)
+                || is_float && key.order.nan == Nulls::First
                 || has_nulls && key.order.empty == Nulls::First;
             all.push((!is_open).then(|| values.key(part)));
         }
     }
     Some(all)
-}
-
-/// Converts an array of floats; `None` for other types.
-fn as_floats(array: &ArrayRef) -> Option<Vec<f64>> {
-    let floats =
-        if array.data_type().is_floating() { cast(array, &DataType::Float64).ok()? } else { return None };
-    Some(floats.as_primitive::<Float64Type>().values().to_vec())
 }

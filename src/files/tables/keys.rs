@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
 use arrow_buffer::NullBuffer;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use gpusort_order::key::ElementType;
 
 use crate::columns::arrow::{Decoded, element_of, is_text};
@@ -38,14 +38,10 @@ pub(crate) struct TableKey {
 ///
 /// A missing column, or a column whose type does not fit the kind of its key.
 pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<TableKey>, Error> {
-    let columns = schema.fields().iter().enumerate();
-    let mut places: Vec<_> =
-        columns.map(|(number, field)| (field.name().clone(), vec![number], field.clone())).collect();
+    let mut places = Vec::new();
+    push_fields(schema.fields(), "", &[], &mut places);
     // Fields within columns follow all columns.
-    for column in 0..places.len() {
-        let (name, path, field) = places[column].clone();
-        push_fields(&field, &name, &path, &mut places);
-    }
+    places.sort_by_key(|(_, path, _)| path.len() > 1);
     let header = Header::of_names(schema.fields().len(), places.iter().map(|(name, ..)| &name[..]));
     let key = |found: ResolvedKey| {
         let column = if let ColumnAt::Field(column) = found.column { Some(column) } else { None };
@@ -84,13 +80,14 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
 /// A field with its name and its path.
 type Place = (String, Vec<usize>, Arc<Field>);
 
-/// Adds the fields within a field.
-fn push_fields(field: &Field, name: &str, path: &[usize], places: &mut Vec<Place>) {
-    let DataType::Struct(fields) = field.data_type() else { return };
-    for (number, inner) in fields.iter().enumerate() {
-        let (name, path) = (format!("{name}.{}", inner.name()), [path, &[number]].concat());
-        places.push((name.clone(), path.clone(), inner.clone()));
-        push_fields(inner, &name, &path, places);
+/// Adds fields, each before the fields within; the names begin with `before`.
+fn push_fields(fields: &Fields, before: &str, path: &[usize], places: &mut Vec<Place>) {
+    for (number, field) in fields.iter().enumerate() {
+        let (name, path) = (format!("{before}{}", field.name()), [path, &[number]].concat());
+        places.push((name.clone(), path.clone(), field.clone()));
+        if let DataType::Struct(inner) = field.data_type() {
+            push_fields(inner, &format!("{name}."), &path, places);
+        }
     }
 }
 
@@ -119,9 +116,7 @@ impl TableKey {
         match kind {
             kind if is_text(kind) => "text".to_owned(),
             DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => "time".to_owned(),
-            DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => {
-                "decimal".to_owned()
-            }
+            kind if kind.is_decimal() => "decimal".to_owned(),
             DataType::Boolean => "bool".to_owned(),
             kind => element_of(kind)
                 .map_or_else(|| kind.to_string(), |element: ElementType| element.name().to_owned()),
@@ -137,18 +132,15 @@ impl TableKey {
             let nulls = NullBuffer::union(parent.nulls(), parent.column(number).logical_nulls().as_ref());
             let inner = parent.column(number).to_data();
             // A field of a null value is null.
-            array = match inner.clone().into_builder().nulls(nulls).build() {
-                Ok(data) => make_array(data),
-                Err(_) => make_array(inner),
-            };
+            let data = inner.clone().into_builder().nulls(nulls).build();
+            array = make_array(data.unwrap_or(inner));
         }
         array
     }
 }
 
 /// The arrays of the keys of some rows, one for each key.
-#[derive(Clone)]
-pub(crate) struct KeyArrays(Vec<ArrayRef>);
+pub(crate) struct KeyArrays(pub(super) Vec<ArrayRef>);
 
 impl KeyArrays {
     /// Takes the key arrays from a batch, which has only these columns, if given.
@@ -175,18 +167,13 @@ impl KeyArrays {
         self.0.first().map_or(0, Array::len)
     }
 
-    /// Makes the arrays of a single key.
-    pub(crate) fn of_one(array: ArrayRef) -> Self {
-        Self(vec![array])
-    }
-
     /// Returns the keys, which compare with those of other batches.
     ///
     /// # Errors
     ///
     /// See [`KeyArrays::decoded`]; texts of 2 GiB.
     pub(crate) fn keys(&self, keys: &[TableKey], table: &str) -> Result<Keys, Error> {
-        let decoded = self.decode(keys, table, Decoded::across)?;
+        let decoded = self.decode(keys, table, true)?;
         let columns = decoded.columns();
         let columns = columns.iter().map(|column| column.keys(0..self.rows()));
         Ok(Keys::of(columns.collect::<Result<_, _>>()?).by_records())
@@ -217,17 +204,12 @@ impl KeyArrays {
     ///
     /// A type without an order.
     pub(crate) fn decoded(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
-        self.decode(keys, table, Decoded::of)
+        self.decode(keys, table, false)
     }
 
-    fn decode(
-        &self,
-        keys: &[TableKey],
-        table: &str,
-        decode: fn(&Field, &ArrayRef) -> Result<Decoded, Error>,
-    ) -> Result<DecodedKeys, Error> {
+    fn decode(&self, keys: &[TableKey], table: &str, is_across: bool) -> Result<DecodedKeys, Error> {
         let of_key = |(key, array): (&TableKey, &ArrayRef)| {
-            let decoded = decode(&key.field, array);
+            let decoded = Decoded::decode(&key.field, array, is_across);
             let decoded = decoded.map_err(|error| {
                 Error::input(format!("{table}, column '{}'", key.name), error.to_string())
             })?;

@@ -8,11 +8,11 @@ use std::slice;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt64Array};
+use arrow_array::{Array, RecordBatch, UInt64Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
-use arrow_select::take::take;
+use arrow_select::interleave::interleave;
 
 use super::super::job::Job;
 use super::keys::KeyArrays;
@@ -24,7 +24,7 @@ use crate::columns::arrow::numbers_of;
 use crate::error::Error;
 use crate::files::progress::Phase;
 use crate::files::report::Report;
-use crate::io::arrow::arrays::{self, gathered, joined};
+use crate::io::arrow::arrays::{self, gathered};
 use crate::io::arrow::{failed, unwritten};
 use crate::io::ordered::{Emit, Last, Merged, Pieces, Records, merge_rows, not_sorted};
 use crate::io::piece::Piece;
@@ -47,13 +47,6 @@ pub(super) enum RunSource {
     Input(usize),
 }
 
-/// A run being written.
-struct Open {
-    writer: StreamWriter<Spill>,
-    /// The keys of its last row, as bytes that compare.
-    last: Vec<u8>,
-}
-
 /// Runs of the rows of tables.
 pub(super) struct Merging<'a> {
     job: &'a Job<'a>,
@@ -62,7 +55,8 @@ pub(super) struct Merging<'a> {
     schema: SchemaRef,
     folders: Folders,
     pub(super) runs: Vec<RunSource>,
-    open: Option<Open>,
+    /// The run being written, and the keys of its last row, as bytes that compare.
+    open: Option<(StreamWriter<Spill>, Vec<u8>)>,
 }
 
 impl<'a> Merging<'a> {
@@ -126,11 +120,11 @@ impl<'a> Merging<'a> {
         let [first, last] = [first, last].map(|row| keys.key(row as usize, self.reading.keys, name));
         let (first, last) = (first?, last?);
         let is_unique = self.job.ask.selection.unique;
-        if self.open.as_ref().is_some_and(|open| is_unique || open.last > first) {
+        if self.open.as_ref().is_some_and(|(_, last)| is_unique || *last > first) {
             self.close()?;
         }
         let arrays = all_joined(&self.schema, 0, &mut arrays::chunks(batches))?;
-        let mut writer = if let Some(open) = self.open.take() { open.writer } else { self.begin_run()? };
+        let mut writer = if let Some((writer, _)) = self.open.take() { writer } else { self.begin_run()? };
         let parts: Vec<_> = ranges(positions.len(), rows).collect();
         for parts in parts.chunks(4 * parallel::threads()) {
             let batches = map_parts(parts, |part| {
@@ -139,7 +133,7 @@ impl<'a> Merging<'a> {
             });
             batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(unspilled)?;
         }
-        self.open = Some(Open { writer, last });
+        self.open = Some((writer, last));
         Ok(())
     }
 
@@ -154,8 +148,8 @@ impl<'a> Merging<'a> {
 
     /// Ends the open run.
     fn close(&mut self) -> Result<(), Error> {
-        if let Some(open) = self.open.take() {
-            self.runs.push(ended(open.writer)?);
+        if let Some((writer, _)) = self.open.take() {
+            self.runs.push(ended(writer)?);
         }
         Ok(())
     }
@@ -254,8 +248,7 @@ impl Merging<'_> {
         };
         let table = &reading.tables.all[number];
         let rows = (window / WINDOW).max(1 << 10);
-        let before = reading.tables.parts.iter().filter(|part| part.table < number);
-        let mut at: u64 = before.map(|part| part.rows).sum();
+        let mut at = reading.tables.rows_before(number);
         let read = move |part| {
             let batches = reading.read(part, rows);
             batches.unwrap_or_else(|error| Box::new(iter::once(Err(error))))
@@ -304,29 +297,18 @@ fn gathered_rows(
     pieces: &[&Piece],
     rows: Vec<(u32, u32)>,
 ) -> Result<RecordBatch, ArrowError> {
-    // The first and the last row of each piece that are gathered: only these and the rows between are joined.
-    let mut used = vec![(u32::MAX, 0); pieces.len()];
-    for &(piece, row) in &rows {
-        let (first, last) = &mut used[piece as usize];
-        (*first, *last) = ((*first).min(row), (*last).max(row));
+    let batch = |piece: usize| pieces[piece].rows().0;
+    let places: Vec<(usize, usize)> =
+        rows.into_iter().map(|(piece, row)| (piece as usize, row as usize)).collect();
+    if let [(piece, first), ..] = places[..]
+        && places.iter().zip(first..).all(|(&place, row)| place == (piece, row))
+    {
+        return Ok(batch(piece).slice(first, places.len()));
     }
-    let (mut batches, mut bases, mut passed) = (Vec::new(), Vec::new(), 0);
-    for (piece, (first, last)) in pieces.iter().zip(used) {
-        bases.push(passed - i64::from(first));
-        if first <= last {
-            let count = last - first + 1;
-            batches.push(piece.rows().0.slice(first as usize, count as usize));
-            passed += i64::from(count);
-        }
-    }
-    let numbers: Vec<u32> =
-        rows.into_iter().map(|(piece, row)| (bases[piece as usize] + i64::from(row)) as u32).collect();
-    let is_all = numbers.iter().zip(0..).all(|(&row, at)| row == at);
-    if let ([one], true) = (&batches[..], is_all) {
-        return Ok(one.slice(0, numbers.len()));
-    }
-    let numbers = UInt32Array::from(numbers);
-    let column = |chunks: Vec<ArrayRef>| take(&joined(chunks[0].data_type(), &chunks)?, &numbers, None);
-    let columns = map_parts(arrays::chunks(batches), column).into_iter().collect::<Result<_, _>>()?;
-    arrays::batch(schema, columns, numbers.len())
+    let column = |column: usize| {
+        let arrays: Vec<&dyn Array> = (0..pieces.len()).map(|piece| &**batch(piece).column(column)).collect();
+        interleave(&arrays, &places)
+    };
+    let columns = map_parts(0..schema.fields().len(), column).into_iter().collect::<Result<_, _>>()?;
+    arrays::batch(schema, columns, places.len())
 }

@@ -200,6 +200,21 @@ impl Job<'_> {
         check::check(&tables)
     }
 
+    /// Returns the keys of tables, with their kinds.
+    pub(super) fn explain_tables(&self) -> Result<Vec<ExplainedKey>, Error> {
+        if self.decisions.how.by.keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let key = |key: TableKey| ExplainedKey {
+            kind: key.kind(),
+            column: key.name,
+            descending: key.order.descending,
+            is_found: true,
+            is_last_resort: false,
+        };
+        Ok(self.open_tables()?.keys()?.into_iter().map(key).collect())
+    }
+
     fn open_tables(&self) -> Result<Tables<'_>, Error> {
         let (inputs, folder) = (self.inputs(), self.temp_folder());
         let open = |input| Table::open(input, self.decisions.format, &folder);
@@ -245,24 +260,6 @@ struct Tables<'a> {
     size: u64,
 }
 
-impl Job<'_> {
-    /// Returns the keys of tables, with their kinds.
-    pub(super) fn explain_tables(&self) -> Result<Vec<ExplainedKey>, Error> {
-        if self.decisions.how.by.keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let tables = self.open_tables()?;
-        let key = |key: keys::TableKey| ExplainedKey {
-            column: key.name.clone(),
-            kind: key.kind(),
-            descending: key.order.descending,
-            is_found: true,
-            is_last_resort: false,
-        };
-        Ok(tables.keys()?.into_iter().map(key).collect())
-    }
-}
-
 impl Tables<'_> {
     fn keys(&self) -> Result<Vec<TableKey>, Error> {
         keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())
@@ -282,16 +279,14 @@ impl Tables<'_> {
         self.bytes() / self.rows().max(1) + BESIDE
     }
 
+    /// Returns the number of rows before a table.
+    fn rows_before(&self, table: usize) -> u64 {
+        self.parts.iter().filter(|part| part.table < table).map(|part| part.rows).sum()
+    }
+
     /// Returns the place of a row by its number among all rows.
-    fn place(&self, mut row: u64) -> String {
-        let mut rows_of = vec![0; self.all.len()];
-        self.parts.iter().for_each(|part| rows_of[part.table] += part.rows);
-        for (table, rows) in self.all.iter().zip(rows_of) {
-            if row < rows {
-                return format!("{}: row {row}", table.name());
-            }
-            row -= rows;
-        }
-        self.all[0].name().to_owned()
+    fn place(&self, row: u64) -> String {
+        let table = (0..self.all.len()).rev().find(|&table| self.rows_before(table) <= row).unwrap_or(0);
+        format!("{}: row {}", self.all[table].name(), row - self.rows_before(table))
     }
 }

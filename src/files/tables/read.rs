@@ -24,8 +24,8 @@ pub(super) struct Reader<'a> {
     parts: &'a [Part],
     /// The number of rows read.
     rows: u64,
-    /// The remaining batches of the current part, if read in batches.
-    open: Option<Batches<'static>>,
+    /// The remaining batches of the current parts.
+    open: Batches<'static>,
 }
 
 /// The settings for reading parts.
@@ -222,7 +222,7 @@ impl<'a> Reading<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(how: Reading<'a>) -> Self {
-        Self { parts: &how.tables.parts, how, rows: 0, open: None }
+        Self { parts: &how.tables.parts, how, rows: 0, open: Box::new(std::iter::empty()) }
     }
 
     /// Returns the next rows, about `bytes` bytes; `None` after the last row. Reports progress.
@@ -233,35 +233,28 @@ impl<'a> Reader<'a> {
             usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(ROWS).clamp(1 << 8, 1 << 16);
         while taken < bytes {
             self.how.tables.job.watch.set(self.rows);
-            if let Some(open) = &mut self.open {
-                if let Some(batch) = open.next().transpose()? {
-                    taken += batch.get_array_memory_size() as u64;
-                    self.rows += batch.num_rows() as u64;
-                    batches.push(batch);
-                } else {
-                    self.open = None;
-                }
+            if let Some(batch) = self.open.next().transpose()? {
+                taken += batch.get_array_memory_size() as u64;
+                self.rows += batch.num_rows() as u64;
+                batches.push(batch);
                 continue;
             }
-            let Some((first, others)) = self.parts.split_first() else { break };
+            if self.parts.is_empty() {
+                break;
+            }
             // Reads several parts on all cores, but only parts that fit together.
             let mut together = 0;
-            let count = self.parts.iter().take(4 * parallel::threads()).take_while(|part| {
+            let fitting = self.parts.iter().take(4 * parallel::threads()).take_while(|part| {
                 together += part.bytes;
                 together <= (bytes - taken) / 2
             });
-            let count = count.count();
-            if count == 0 {
-                self.open = Some(self.how.read_by_columns(*first, rows)?);
-                self.parts = others;
-                continue;
-            }
-            let (parts, others) = self.parts.split_at(count);
-            let mut read = self.how.read_parts(parts)?;
+            let count = fitting.count();
+            let (parts, others) = self.parts.split_at(count.max(1));
+            self.open = match count {
+                0 => self.how.read_by_columns(parts[0], rows)?,
+                _ => Box::new(self.how.read_parts(parts)?.into_iter().map(Ok)),
+            };
             self.parts = others;
-            self.rows += read.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
-            taken += read.iter().map(RecordBatch::get_array_memory_size).sum::<usize>() as u64;
-            batches.append(&mut read);
         }
         Ok((!batches.is_empty()).then_some(batches))
     }

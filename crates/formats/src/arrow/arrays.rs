@@ -1,13 +1,12 @@
 //! Functions for arrays of any type.
 
-use std::slice;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, make_array, new_empty_array,
 };
-use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::take::take_arrays;
 
@@ -70,18 +69,4 @@ pub fn in_utc(array: &ArrayRef) -> ArrayRef {
     let DataType::Timestamp(unit, Some(_)) = array.data_type() else { return array.clone() };
     let kind = DataType::Timestamp(*unit, Some("+00:00".into()));
     array.to_data().into_builder().data_type(kind).build().map_or_else(|_| array.clone(), make_array)
-}
-
-/// The fields within a nested type; none within others.
-pub fn fields_within(kind: &DataType) -> &[FieldRef] {
-    match kind {
-        DataType::Struct(fields) => fields,
-        DataType::List(field)
-        | DataType::LargeList(field)
-        | DataType::ListView(field)
-        | DataType::LargeListView(field)
-        | DataType::FixedSizeList(field, _)
-        | DataType::Map(field, _) => slice::from_ref(field),
-        _ => &[],
-    }
 }

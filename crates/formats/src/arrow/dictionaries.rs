@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::UInt32Builder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, UInt32Array, downcast_integer_array};
+use arrow_array::types::UInt32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, UInt32Array};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_ipc::reader::StreamReader;
@@ -17,7 +18,7 @@ use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 
-use super::arrays::{fields_within, joined};
+use super::arrays::joined;
 use super::stored::{failed, unwritten};
 use crate::error::{Error, Hint};
 
@@ -31,7 +32,7 @@ struct Values {
 
 impl Values {
     /// The numbers of the values of a dictionary's array.
-    fn intern(&mut self, array: &ArrayRef) -> Result<UInt32Array, ArrowError> {
+    fn intern(&mut self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         let dictionary = array.as_any_dictionary();
         let values = dictionary.values();
         let formatter = ArrayFormatter::try_new(values.as_ref(), &FormatOptions::new())?;
@@ -53,13 +54,7 @@ impl Values {
         if !new.is_empty() {
             self.chunks.push(take(values, &new, None)?);
         }
-        let nulls = dictionary.nulls();
-        let keys = dictionary.normalized_keys().into_iter().enumerate();
-        let number = |(row, key): (usize, usize)| {
-            let is_null = nulls.is_some_and(|nulls| nulls.is_null(row));
-            if is_null { None } else { numbers.get(key).copied().flatten() }
-        };
-        Ok(keys.map(number).collect())
+        take(&UInt32Array::from(numbers), dictionary.keys(), None)
     }
 }
 
@@ -81,7 +76,10 @@ impl Waiting {
     /// A dictionary within a column; I/O errors.
     pub(super) fn of(schema: &SchemaRef, folder: &Path) -> Result<Option<Self>, Error> {
         let is_dictionary = |field: &Field| matches!(field.data_type(), DataType::Dictionary(..));
-        let within = |field: &&Arc<Field>| !is_dictionary(field) && has_dictionary(field.data_type());
+        let within = |field: &&Arc<Field>| {
+            let alone = Schema::new(vec![Arc::clone(field)]);
+            !is_dictionary(field) && alone.flattened_fields().into_iter().any(is_dictionary)
+        };
         if let Some(field) = schema.fields().iter().find(within) {
             let problem = format!(
                 "column '{}' has nested dictionaries, which are written only when all rows fit in memory",
@@ -114,7 +112,7 @@ impl Waiting {
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
         let mut arrays = batch.columns().to_vec();
         for (column, values) in &mut self.columns {
-            arrays[*column] = Arc::new(values.intern(&arrays[*column])?);
+            arrays[*column] = values.intern(&arrays[*column])?;
         }
         self.writer.write(&RecordBatch::try_new(self.numbered.clone(), arrays)?)
     }
@@ -152,21 +150,7 @@ impl Waiting {
 
 /// An array of a dictionary's type, of these numbers of values.
 fn with_values(numbers: &ArrayRef, values: &ArrayRef, kind: &DataType) -> Result<ArrayRef, ArrowError> {
-    let DataType::Dictionary(key, _) = kind else { return Ok(numbers.clone()) };
-    let keys = cast(numbers, key)?;
-    if keys.null_count() > numbers.null_count() {
-        return Err(ArrowError::DictionaryKeyOverflowError);
-    }
-    let keys = &*keys;
-    let array: ArrayRef = downcast_integer_array!(
-        keys => Arc::new(DictionaryArray::try_new(keys.clone(), values.clone())?),
-        kind => panic!("{kind} is no type of keys")
-    );
-    Ok(array)
-}
-
-/// Returns true for a type with a dictionary, or with one in a nested type.
-fn has_dictionary(kind: &DataType) -> bool {
-    let within = || fields_within(kind).iter().any(|field| has_dictionary(field.data_type()));
-    matches!(kind, DataType::Dictionary(..)) || within()
+    let numbers = numbers.as_primitive::<UInt32Type>().clone();
+    let array = DictionaryArray::try_new(numbers, values.clone())?;
+    cast(&array, kind).map_err(|_| ArrowError::DictionaryKeyOverflowError)
 }

@@ -81,15 +81,7 @@ impl TextTable {
 
     /// Skips comments and the header, and sets the names of the columns.
     fn read_head(&mut self, dialect: Dialect) -> Result<(), Error> {
-        let mut length = CHUNK;
-        let bytes = loop {
-            let bytes = self.bytes(0, length)?;
-            let is_all = bytes.len() as u64 >= self.stored.size();
-            if is_all || end_of_first_row(&bytes, dialect).is_some() {
-                break bytes;
-            }
-            length *= 2;
-        };
+        let (bytes, _) = self.bytes(0, |bytes| end_of_first_row(bytes, dialect))?;
         let mut row = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
         while let Some(end) = dialect.comment(&bytes, row) {
             row = end;
@@ -117,26 +109,28 @@ impl TextTable {
         Ok(())
     }
 
-    /// Returns up to `length` bytes from `at` on.
-    fn bytes(&self, at: u64, length: usize) -> Result<Bytes, Error> {
+    /// Returns the bytes from `at` on, at least as many as have what `find` finds, or all bytes.
+    fn bytes<T>(&self, at: u64, find: impl Fn(&[u8]) -> Option<T>) -> Result<(Bytes, Option<T>), Error> {
         let left = usize::try_from(self.stored.size() - at).unwrap_or(usize::MAX);
-        self.stored.at(at, length.min(left)).map_err(|error| Error::io(&self.name, "read", error))
+        let mut length = CHUNK.min(left);
+        loop {
+            let bytes = self.stored.at(at, length).map_err(|error| Error::io(&self.name, "read", error))?;
+            let found = find(&bytes);
+            if found.is_some() || length == left {
+                return Ok((bytes, found));
+            }
+            length = length.saturating_mul(2).min(left);
+        }
     }
 
     /// Returns the next whole rows, and the offset of the rows after them.
     fn chunk(&self, at: u64) -> Result<Option<(Bytes, u64)>, Error> {
-        let mut length = CHUNK;
-        loop {
-            let bytes = self.bytes(at, length)?;
-            if bytes.is_empty() {
-                return Ok(None);
-            }
-            if let Some(end) = end_of_rows(&bytes, self.fields, false) {
-                return Ok(Some((bytes.slice(..end), at + end as u64)));
-            }
-            assert!(length as u64 <= self.stored.size(), "the rows of a sorted table end");
-            length *= 2;
+        let (bytes, end) = self.bytes(at, |bytes| end_of_rows(bytes, self.fields, false))?;
+        if bytes.is_empty() {
+            return Ok(None);
         }
+        let end = end.expect("the rows of a sorted table end");
+        Ok(Some((bytes.slice(..end), at + end as u64)))
     }
 
     /// Returns the offsets of the rows. Blank rows count only if the table has a single column.

@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use arrow_ipc::{Block, CompressionType, MessageHeader, MetadataVersion, convert, root_as_message};
+use arrow_ipc::{Block, CompressionType, MetadataVersion, convert, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::dictionaries::Waiting;
@@ -51,7 +51,6 @@ impl File {
 
     fn scan(name: String, stored: Stored) -> Result<Self, ArrowError> {
         const BLOCK: u64 = 8;
-        let wrong = |problem: &str| ArrowError::IpcError(problem.to_owned());
         let is_file = stored.size() >= BLOCK && &stored.at(0, MAGIC.len())?[..] == MAGIC;
         let mut at = if is_file { BLOCK } else { 0 };
         let (mut schema, mut version) = (None, MetadataVersion::V5);
@@ -59,11 +58,8 @@ impl File {
         // The numbers and places of the dictionaries so far; `are_known` is true if the last decoder has them.
         let (mut dictionaries, mut are_known) = (Vec::<(i64, Block)>::new(), false);
         let mut compression = None;
-        loop {
-            // A stream may lack an end marker.
-            if at + 4 > stored.size() {
-                break;
-            }
+        // A stream may lack an end marker.
+        while at + 4 <= stored.size() {
             let word = |place| -> Result<i32, ArrowError> {
                 let bytes = stored.at(place, 4)?;
                 Ok(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
@@ -92,41 +88,33 @@ impl File {
             let meta_length =
                 i32::try_from(prefix + length as u64).map_err(|_| wrong("message longer than 2 GiB"))?;
             let block = Block::new(at.cast_signed(), meta_length, body);
-            match message.header_type() {
-                MessageHeader::Schema => {
-                    let header = message.header_as_schema().ok_or_else(|| wrong("damaged schema"))?;
-                    version = message.version();
-                    schema = Some(Arc::new(convert::try_fb_to_schema(header)?));
+            if let Some(header) = message.header_as_schema() {
+                version = message.version();
+                schema = Some(Arc::new(convert::try_fb_to_schema(header)?));
+            } else if let Some(header) = message.header_as_dictionary_batch() {
+                let id = header.id();
+                if !header.isDelta() {
+                    dictionaries.retain(|(other, _)| *other != id);
                 }
-                MessageHeader::DictionaryBatch => {
-                    let header =
-                        message.header_as_dictionary_batch().ok_or_else(|| wrong("damaged dictionary"))?;
-                    let id = header.id();
-                    if !header.isDelta() {
-                        dictionaries.retain(|(other, _)| *other != id);
+                dictionaries.push((id, block));
+                are_known = false;
+            } else if let Some(header) = message.header_as_record_batch() {
+                let schema: &SchemaRef =
+                    schema.as_ref().ok_or_else(|| wrong("record batch before the schema"))?;
+                if !are_known {
+                    let mut decoder = FileDecoder::new(schema.clone(), version);
+                    for (_, block) in &dictionaries {
+                        decoder.read_dictionary(block, &buffer(&stored, block)?)?;
                     }
-                    dictionaries.push((id, block));
-                    are_known = false;
+                    decoders.push(Arc::new(decoder));
+                    are_known = true;
                 }
-                MessageHeader::RecordBatch => {
-                    let header =
-                        message.header_as_record_batch().ok_or_else(|| wrong("damaged record batch"))?;
-                    let schema: &SchemaRef =
-                        schema.as_ref().ok_or_else(|| wrong("record batch before the schema"))?;
-                    if !are_known {
-                        let mut decoder = FileDecoder::new(schema.clone(), version);
-                        for (_, block) in &dictionaries {
-                            decoder.read_dictionary(block, &buffer(&stored, block)?)?;
-                        }
-                        decoders.push(Arc::new(decoder));
-                        are_known = true;
-                    }
-                    compression = compression.or(header.compression().map(|compression| compression.codec()));
-                    let rows = u32::try_from(header.length())
-                        .map_err(|_| wrong("impossible number of rows in a record batch"))?;
-                    batches.push(Batch { block, decoder: decoders.len() - 1, rows: rows.into() });
-                }
-                other => return Err(wrong(&format!("unexpected {other:?} message"))),
+                compression = compression.or(header.compression().map(|compression| compression.codec()));
+                let rows = u32::try_from(header.length())
+                    .map_err(|_| wrong("impossible number of rows in a record batch"))?;
+                batches.push(Batch { block, decoder: decoders.len() - 1, rows: rows.into() });
+            } else {
+                return Err(wrong(&format!("unexpected {:?} message", message.header_type())));
             }
             at = end;
         }
@@ -143,25 +131,24 @@ impl File {
 
     pub(super) fn read(&self, part: usize, columns: Option<&[usize]>) -> Batches<'static> {
         let batch = guarded(&self.name, WHAT, || {
-            let Batch { block, decoder, rows } = &self.batches[part];
+            let Batch { block, decoder, .. } = &self.batches[part];
             let bytes = buffer(&self.stored, block)?;
             let batch = self.decoders[*decoder].read_record_batch(block, &bytes)?;
-            let batch = batch.ok_or_else(|| ArrowError::IpcError("missing record batch".to_owned()))?;
-            if batch.num_rows() as u64 != *rows {
-                return Err(ArrowError::IpcError(
-                    "a record batch has another number of rows than its header says".to_owned(),
-                ));
-            }
+            let batch = batch.ok_or_else(|| wrong("missing record batch"))?;
             if let Some(columns) = columns { batch.project(columns) } else { Ok(batch) }
         });
         Box::new(std::iter::once(batch))
     }
 }
 
+fn wrong(problem: &str) -> ArrowError {
+    ArrowError::IpcError(problem.to_owned())
+}
+
 /// The bytes of a message.
 fn buffer(stored: &Stored, block: &Block) -> Result<Buffer, ArrowError> {
     let length = u64::from(block.metaDataLength().unsigned_abs()) + block.bodyLength().unsigned_abs();
-    let length = usize::try_from(length).map_err(|error| ArrowError::IpcError(error.to_string()))?;
+    let length = usize::try_from(length).map_err(|error| wrong(&error.to_string()))?;
     let bytes = Buffer::from(stored.at(block.offset().unsigned_abs(), length)?);
     check_lengths(&bytes, block)?;
     Ok(bytes)
@@ -170,7 +157,6 @@ fn buffer(stored: &Stored, block: &Block) -> Result<Buffer, ArrowError> {
 /// Checks that no compressed buffer claims more bytes than it can hold, since arrow-rs allocates the claimed
 /// size before decompression.
 fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
-    let wrong = |problem: &str| ArrowError::IpcError(problem.to_owned());
     let (metadata, body) = bytes.split_at(block.metaDataLength().unsigned_abs() as usize);
     let prefix = if metadata.starts_with(&[0xFF; 4]) { 8 } else { 4 };
     let message = root_as_message(&metadata[prefix..]).map_err(|error| wrong(&error.to_string()))?;

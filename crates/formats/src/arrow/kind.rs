@@ -210,45 +210,38 @@ impl Kind {
 
     /// Builds the array of these values, which are contents of fields or JSON values.
     pub(super) fn array(&self, values: &[Option<Cow<[u8]>>], is_json: bool) -> Result<ArrayRef, String> {
-        /// Collects the values of an array.
-        fn all<T, A: FromIterator<Option<T>>>(
-            values: &[Option<Cow<[u8]>>],
-            value: impl Fn(&[u8]) -> Option<T>,
-        ) -> A {
-            values.iter().map(|field| value(field.as_deref()?)).collect()
-        }
         const DAY: i128 = 1_000_000_000 * 24 * 60 * 60;
-        let some = || values.iter().map(|value| value.as_deref());
-        let time = |value: &[u8], unit| Some(iso(value)?.nanoseconds.div_euclid(unit) as i64);
+        let texts = || values.iter().map(Option::as_deref);
+        let float = |text: &[u8]| std::str::from_utf8(text).ok()?.parse().ok();
+        let time = |text: &[u8], unit| Some(iso(text)?.nanoseconds.div_euclid(unit) as i64);
         Ok(match self {
-            Self::Bool => Arc::new(all::<_, BooleanArray>(values, |value| Some(value == b"true"))),
+            Self::Bool => Arc::new(texts().map(|text| Some(text? == b"true")).collect::<BooleanArray>()),
             Self::Integer(span) if span.fits(ElementType::I64) => {
-                Arc::new(all::<_, Int64Array>(values, |value| Some(integer(value)? as i64)))
+                Arc::new(texts().map(|text| Some(integer(text?)? as i64)).collect::<Int64Array>())
             }
-            Self::Integer(_) => Arc::new(all::<_, UInt64Array>(values, |value| Some(integer(value)? as u64))),
-            Self::Float => Arc::new(all::<_, Float64Array>(values, |value| {
-                std::str::from_utf8(value).ok()?.parse().ok()
-            })),
-            Self::Date => Arc::new(all::<_, Date32Array>(values, |value| Some(time(value, DAY)? as i32))),
+            Self::Integer(_) => {
+                Arc::new(texts().map(|text| Some(integer(text?)? as u64)).collect::<UInt64Array>())
+            }
+            Self::Float => Arc::new(texts().map(|text| float(text?)).collect::<Float64Array>()),
+            Self::Date => {
+                Arc::new(texts().map(|text| Some(time(text?, DAY)? as i32)).collect::<Date32Array>())
+            }
             Self::Time { fine, .. } => {
                 let unit = if *fine { 1 } else { 1000 };
-                let all: Int64Array = all(values, |value| time(value, unit));
+                let all: Int64Array = texts().map(|text| time(text?, unit)).collect();
                 cast(&all, &self.data_type()).map_err(|error| error.to_string())?
             }
             Self::Nothing | Self::Special | Self::Text => {
                 let mut all = StringBuilder::with_capacity(values.len(), values.len() * 8);
-                for value in some() {
-                    let Some(value) = value else {
-                        all.append_null();
-                        continue;
-                    };
-                    let text = if is_json { json::content(value) } else { value.into() };
-                    all.append_value(std::str::from_utf8(&text).map_err(|_| "has text that is not UTF-8")?);
+                for text in texts() {
+                    let text = text.map(|text| if is_json { json::content(text) } else { text.into() });
+                    let text = text.as_deref().map(std::str::from_utf8).transpose();
+                    all.append_option(text.map_err(|_| "has text that is not UTF-8")?);
                 }
                 Arc::new(all.finish())
             }
             Self::Object(fields) => {
-                let inner = members_of(fields, values.iter().map(Option::as_deref));
+                let inner = members_of(fields, texts());
                 let arrays = fields.iter().zip(&inner).map(|((_, kind), values)| kind.array(values, true));
                 let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
                 let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
@@ -258,7 +251,7 @@ impl Kind {
             }
             Self::List(kind) => {
                 let (mut inner, mut lengths) = (Vec::new(), Vec::with_capacity(values.len()));
-                for value in some() {
+                for value in texts() {
                     let before = inner.len();
                     for place in value.map(json::elements).unwrap_or_default() {
                         inner.push(json::value(&value.unwrap_or_default()[place]).map(Cow::Borrowed));

@@ -137,9 +137,7 @@ pub fn common_schema(tables: &[Table]) -> Result<SchemaRef, Error> {
             if their.data_type() != field.data_type() {
                 return differs(format!("'{name}' is {}, not {}", their.data_type(), field.data_type()));
             }
-            if their.is_nullable() && !field.is_nullable() {
-                *field = field.clone().with_nullable(true);
-            }
+            field.set_nullable(field.is_nullable() || their.is_nullable());
         }
     }
     Ok(Arc::new(Schema::new_with_metadata(fields, first.schema().metadata().clone())))

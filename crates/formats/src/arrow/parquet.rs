@@ -6,8 +6,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, statistics::StatisticsConverter,
 };
@@ -22,7 +22,6 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
-use super::arrays::fields_within;
 use super::stored::{Batches, Stored, guarded};
 use crate::error::Error;
 use crate::human::quoted;
@@ -94,17 +93,18 @@ impl File {
             builder.with_row_groups(vec![part]).with_projection(mask).with_batch_size(rows.max(1)).build()
         })?;
         let mut left = metadata.metadata().row_group(part).num_rows().unsigned_abs();
-        let (name, mut is_over) = (self.name.clone(), false);
+        let name = self.name.clone();
         Ok(Box::new(std::iter::from_fn(move || {
-            if is_over {
-                return None;
-            }
             let next = guarded(&name, WHAT, || reader.next().transpose()).transpose();
-            let rows = next.as_ref().and_then(|next| next.as_ref().ok()).map_or(0, RecordBatch::num_rows);
-            is_over = !matches!(next, Some(Ok(_)));
-            let is_short = next.is_none() && left > 0;
-            left = left.saturating_sub(rows as u64);
-            if is_short { Some(Err(Error::input(&name, "invalid Parquet: rows are missing"))) } else { next }
+            let rows = match &next {
+                Some(Ok(batch)) => batch.num_rows() as u64,
+                None if left > 0 => {
+                    return Some(Err(Error::input(&name, "invalid Parquet: rows are missing")));
+                }
+                _ => 0,
+            };
+            left = left.saturating_sub(rows);
+            next
         })))
     }
 
@@ -223,30 +223,25 @@ fn with_times(
             fields[root] = Arc::new(field.clone().with_data_type(DataType::Timestamp(unit, zone.clone())));
             read_as(&metadata, fields)
         };
-        let read = |unit| {
-            guarded(name, WHAT, || {
+        let (are_fine, are_wide) = guarded(name, WHAT, || {
+            let read = |unit| {
                 let builder =
                     ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), in_unit(unit)?);
                 let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
                 builder.with_projection(mask).build()
-            })
-        };
-        let (mut micros, mut nanos) = (read(TimeUnit::Microsecond)?, read(TimeUnit::Nanosecond)?);
-        let mut next = || {
-            guarded(name, WHAT, || {
-                let both = [micros.next().transpose()?, nanos.next().transpose()?];
-                Ok::<_, ArrowError>(both.map(|batch| batch.map(|batch| batch.column(0).to_data())))
-            })
-        };
-        let (mut are_fine, mut are_wide) = (false, false);
-        while let [Some(micros), Some(nanos)] = next()? {
-            for (&micro, &nano) in micros.buffer::<i64>(0).iter().zip(nanos.buffer::<i64>(0)) {
-                match micro.checked_mul(1000) {
-                    Some(least) => are_fine |= nano != least,
-                    None => are_wide = true,
+            };
+            let (mut are_fine, mut are_wide) = (false, false);
+            for (micros, nanos) in read(TimeUnit::Microsecond)?.zip(read(TimeUnit::Nanosecond)?) {
+                let (micros, nanos) = (micros?.column(0).to_data(), nanos?.column(0).to_data());
+                for (&micro, &nano) in micros.buffer::<i64>(0).iter().zip(nanos.buffer::<i64>(0)) {
+                    match micro.checked_mul(1000) {
+                        Some(least) => are_fine |= nano != least,
+                        None => are_wide = true,
+                    }
                 }
             }
-        }
+            Ok::<_, ParquetError>((are_fine, are_wide))
+        })?;
         if are_fine && are_wide {
             return Err(wrong(
                 "has INT96 times with nanoseconds and years beyond 2262, which 64 bits cannot represent together",
@@ -299,10 +294,9 @@ impl Form {
             let metadata = like.as_is.metadata();
             let largest = metadata.row_groups().iter().map(RowGroupMetaData::num_rows).max().unwrap_or(0);
             rows = (largest.unsigned_abs() as usize).clamp(*ROWS.start(), *ROWS.end());
-            let said = metadata.file_metadata().key_value_metadata().cloned();
+            let mut said = metadata.file_metadata().key_value_metadata().cloned();
             // The stored Arrow schema would be wrong for other columns.
-            let said = said
-                .map(|said| said.into_iter().filter(|one| of_file || one.key != "ARROW:schema").collect());
+            said.iter_mut().for_each(|said| said.retain(|one| of_file || one.key != "ARROW:schema"));
             properties = properties.set_key_value_metadata(said);
             if let Some(group) = metadata.row_groups().first().filter(|_| of_file) {
                 for column in group.columns() {
@@ -377,12 +371,13 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// A column of an unsupported type.
     pub fn encoders(&self, group: usize) -> Result<Vec<Encoder>, Error> {
-        let mut leaves = self.factory.create_column_writers(group).map_err(unwritten)?.into_iter();
-        let encoder = |field: &Arc<Field>| {
-            let count = leaves_of(field.data_type());
-            Encoder { field: field.clone(), leaves: leaves.by_ref().take(count).collect() }
-        };
-        Ok(self.schema.fields().iter().map(encoder).collect())
+        let leaves = self.factory.create_column_writers(group).map_err(unwritten)?;
+        let encoder = |field: &Arc<Field>| Encoder { field: field.clone(), leaves: Vec::new() };
+        let mut encoders: Vec<Encoder> = self.schema.fields().iter().map(encoder).collect();
+        for (number, leaf) in leaves.into_iter().enumerate() {
+            encoders[self.file.schema_descr().get_column_root_idx(number)].leaves.push(leaf);
+        }
+        Ok(encoders)
     }
 
     /// Writes a row group of these columns.
@@ -407,14 +402,6 @@ impl<W: Write + Send> Writer<W> {
     pub fn finish(self) -> Result<(), Error> {
         self.file.close().map_err(unwritten)?;
         Ok(())
-    }
-}
-
-/// The leaf count of a column.
-fn leaves_of(kind: &DataType) -> usize {
-    match fields_within(kind) {
-        [] => 1,
-        fields => fields.iter().map(|field| leaves_of(field.data_type())).sum(),
     }
 }
 

@@ -83,16 +83,14 @@ impl Stored {
 
     /// The bytes at a place.
     pub(super) fn at(&self, place: u64, length: usize) -> io::Result<Bytes> {
-        let end = place.checked_add(length as u64).filter(|&end| end <= self.size());
-        if end.is_none() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+        let ended = || io::Error::from(io::ErrorKind::UnexpectedEof);
+        place.checked_add(length as u64).filter(|&end| end <= self.size()).ok_or_else(ended)?;
         match self {
             Self::Memory(bytes) => Ok(bytes.slice(place as usize..place as usize + length)),
             Self::File(file, _) => {
                 let mut room = vec![0; length];
                 let count = fill_at(file, &mut room, place)?;
-                if count < length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(room.into()) }
+                if count < length { Err(ended()) } else { Ok(room.into()) }
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, RecordBatch};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
 
@@ -42,12 +42,10 @@ impl TextForm {
         }
         let mut head = Vec::new();
         if self.format != Format::JsonLines {
-            for (number, field) in schema.fields().iter().enumerate() {
-                if number > 0 {
-                    head.push(self.delimiter());
-                }
-                self.push_field(field.name(), &mut head);
-            }
+            push_all(schema.fields(), self.delimiter(), &mut head, |field, head| {
+                self.push_field(field.name(), head);
+                Ok(())
+            })?;
             head.push(b'\n');
         }
         Ok(head)
@@ -59,19 +57,16 @@ impl TextForm {
 
     /// The unsupported part of a type.
     fn refused(self, kind: &DataType) -> Option<String> {
-        use DataType::{
-            Binary, BinaryView, Dictionary, FixedSizeBinary, FixedSizeList, LargeBinary, LargeList, List,
-            Map, Struct,
-        };
+        use DataType::{Dictionary, FixedSizeList, LargeList, List, Struct};
         let is_json = self.format == Format::JsonLines;
         match kind {
-            Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Some("binary".to_owned()),
+            kind if kind.is_binary() => Some("binary".to_owned()),
             Dictionary(_, values) => self.refused(values),
             Struct(fields) if is_json => fields.iter().find_map(|field| self.refused(field.data_type())),
             List(field) | LargeList(field) | FixedSizeList(field, _) if is_json => {
                 self.refused(field.data_type())
             }
-            kind if kind.is_nested() || matches!(kind, Map(..)) => Some(format!("nested ({kind})")),
+            kind if kind.is_nested() => Some(format!("nested ({kind})")),
             _ => None,
         }
     }
@@ -110,18 +105,14 @@ impl TextForm {
         for row in 0..batch.num_rows() {
             if is_json {
                 push_object(&writers, row, &mut text, &mut bytes)?;
-                bytes.push(b'\n');
-                continue;
-            }
-            for (number, writer) in writers.iter().enumerate() {
-                if number > 0 {
-                    bytes.push(self.delimiter());
-                }
-                if !writer.array.is_null(row) {
-                    text.clear();
-                    writer.push_text(row, &mut text)?;
-                    self.push_field(&text, &mut bytes);
-                }
+            } else {
+                push_all(&writers, self.delimiter(), &mut bytes, |writer, bytes| {
+                    if !writer.array.is_null(row) {
+                        writer.set_text(row, &mut text)?;
+                        self.push_field(&text, bytes);
+                    }
+                    Ok(())
+                })?;
             }
             bytes.push(b'\n');
         }
@@ -149,32 +140,26 @@ impl<'a> Cell<'a> {
     fn of(array: &'a ArrayRef, field: &'a Field) -> Result<Self, Error> {
         const OPTIONS: FormatOptions = FormatOptions::new().with_display_error(false);
         let formatter = ArrayFormatter::try_new(array, &OPTIONS).map_err(failed)?;
-        let list =
-            |values, inner, offsets| Ok::<_, Error>(Inner::List(Box::new(Cell::of(values, inner)?), offsets));
         let inner = match field.data_type() {
             DataType::Struct(fields) => {
                 let columns = array.as_struct().columns().iter().zip(fields);
                 let cells = columns.map(|(array, field)| Cell::of(array, field));
                 Inner::Struct(cells.collect::<Result<_, _>>()?)
             }
-            DataType::List(inner) => {
-                let array = array.as_list::<i32>();
-                list(array.values(), inner, array.offsets().iter().map(|&at| at as usize).collect())?
-            }
-            DataType::LargeList(inner) => {
-                let array = array.as_list::<i64>();
-                list(array.values(), inner, array.offsets().iter().map(|&at| at as usize).collect())?
-            }
+            DataType::List(inner) => of_lists(array.as_list::<i32>(), inner)?,
+            DataType::LargeList(inner) => of_lists(array.as_list::<i64>(), inner)?,
             DataType::FixedSizeList(inner, length) => {
                 let offsets = (0..=array.len()).map(|row| row * *length as usize);
-                list(array.as_fixed_size_list().values(), inner, offsets.collect())?
+                let cell = Cell::of(array.as_fixed_size_list().values(), inner)?;
+                Inner::List(Box::new(cell), offsets.collect())
             }
             _ => Inner::None,
         };
         Ok(Self { array, name: field.name(), formatter, inner })
     }
 
-    fn push_text(&self, row: usize, text: &mut String) -> Result<(), Error> {
+    fn set_text(&self, row: usize, text: &mut String) -> Result<(), Error> {
+        text.clear();
         write!(text, "{}", self.formatter.value(row)).map_err(|_| {
             Error::options(format!(
                 "column '{}' has a value outside the range of dates and times that can be written as text",
@@ -192,19 +177,15 @@ impl<'a> Cell<'a> {
             Inner::Struct(cells) => return push_object(cells, row, text, to),
             Inner::List(cell, offsets) => {
                 to.push(b'[');
-                for (number, place) in (offsets[row]..offsets[row + 1]).enumerate() {
-                    if number > 0 {
-                        to.push(b',');
-                    }
-                    cell.push_json(place, text, to)?;
-                }
+                push_all(offsets[row]..offsets[row + 1], b',', to, |place, to| {
+                    cell.push_json(place, text, to)
+                })?;
                 to.push(b']');
                 return Ok(());
             }
             Inner::None => {}
         }
-        text.clear();
-        self.push_text(row, text)?;
+        self.set_text(row, text)?;
         let kind = self.array.data_type();
         // NaN and infinities are words.
         if kind.is_floating() && !text.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -221,18 +202,40 @@ impl<'a> Cell<'a> {
     }
 }
 
+/// The values within lists.
+fn of_lists<'a, O: OffsetSizeTrait>(
+    lists: &'a GenericListArray<O>,
+    inner: &'a Field,
+) -> Result<Inner<'a>, Error> {
+    let offsets = lists.offsets().iter().map(|at| at.as_usize()).collect();
+    Ok(Inner::List(Box::new(Cell::of(lists.values(), inner)?), offsets))
+}
+
 /// A JSON object with a member for each cell.
 fn push_object(cells: &[Cell], row: usize, text: &mut String, to: &mut Vec<u8>) -> Result<(), Error> {
     to.push(b'{');
-    for (number, cell) in cells.iter().enumerate() {
-        if number > 0 {
-            to.push(b',');
-        }
+    push_all(cells, b',', to, |cell, to| {
         push_string(cell.name, to);
         to.push(b':');
-        cell.push_json(row, text, to)?;
-    }
+        cell.push_json(row, text, to)
+    })?;
     to.push(b'}');
+    Ok(())
+}
+
+/// Adds items with a separator between.
+fn push_all<T>(
+    items: impl IntoIterator<Item = T>,
+    separator: u8,
+    to: &mut Vec<u8>,
+    mut push: impl FnMut(T, &mut Vec<u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for (number, item) in items.into_iter().enumerate() {
+        if number > 0 {
+            to.push(separator);
+        }
+        push(item, to)?;
+    }
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use gpusort_order::key::{ElementType, Form};
-use gpusort_values::duration;
+use gpusort_values::duration::{self, Shape};
 use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
 use gpusort_values::survey::{self, TimeForm};
@@ -221,7 +221,9 @@ impl Column {
                 }
             }
             Reading::Durations => match duration::parse(value) {
-                Some((attoseconds, shape)) if !self.key.is_found || shape.has_unit || attoseconds == 0 => {
+                Some((attoseconds, shape))
+                    if !self.key.is_found || shape != Shape::Seconds || attoseconds == 0 =>
+                {
                     Ok(keys::of_attoseconds(attoseconds, descending))
                 }
                 _ => Err(NotAdded::Null(Class::Invalid)),
