@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrowArray, directed};
-use crate::caller::{Array, Direction, On, ROWS, order};
+use crate::caller::{Array, On, ROWS, order};
 use crate::device::cpu;
 use crate::errors::exception;
 
@@ -30,7 +30,7 @@ type OfRow<'a, T, R> = dyn Fn(&[T], &mut [R]) -> Result<(), Error> + Sync + 'a;
 
 impl Axis {
     /// The axis of arrays of these lengths.
-    fn new([row, inner, made]: [usize; 3], elements: usize, results: usize) -> PyResult<Self> {
+    fn new((row, inner, made): (usize, usize, usize), elements: usize, results: usize) -> PyResult<Self> {
         let rows = elements.checked_div(row).unwrap_or(0);
         if rows * row != elements || rows * made.min(row) != results || !rows.is_multiple_of(inner.max(1)) {
             return Err(PyValueError::new_err("arrays do not have so many rows"));
@@ -103,18 +103,19 @@ pub(crate) fn sort(
     py: Python,
     array: &Bound<PyAny>,
     result: &Bound<PyAny>,
-    axis: [usize; 2],
-    direction: Direction,
+    axis: (usize, usize),
+    descending: bool,
+    nulls_first: bool,
     on: On,
 ) -> PyResult<()> {
     let is_same = array.is(result);
     let mut result = Array::writable(result)?;
     let source = if is_same { None } else { Some(Array::of(array)?) };
-    let (n, order, [row, inner]) = (result.len(), order(direction), axis);
+    let (n, order, (row, inner)) = (result.len(), order(descending, nulls_first), axis);
     if source.as_ref().is_some_and(|source| source.len() != n || source.element != result.element) {
         return Err(PyValueError::new_err("results are as many elements of the same type"));
     }
-    let axis = Axis::new([row, inner, row], n, n)?;
+    let axis = Axis::new((row, inner, row), n, n)?;
     let sorter = on.sorter(row, Shape::of(result.element, false))?;
     by_element!(result.element, T => on.unlocked(py, n, || {
         let elements = result.elements_mut::<T>();
@@ -146,13 +147,14 @@ pub(crate) fn argtop(
     py: Python,
     array: &Bound<PyAny>,
     positions: &Bound<PyAny>,
-    axis: [usize; 3],
-    direction: Direction,
+    axis: (usize, usize, usize),
+    descending: bool,
+    nulls_first: bool,
     on: On,
 ) -> PyResult<()> {
     let (array, n) = (Array::of(array)?, positions.getattr("size")?.extract()?);
     let mut positions = Array::positions(positions, n)?;
-    let (order, [row, _, k]) = (order(direction), axis);
+    let (order, (row, _, k)) = (order(descending, nulls_first), axis);
     let axis = Axis::new(axis, array.len(), n)?;
     let sorter = on.sorter(row, Shape::of(array.element, true))?;
     by_element!(array.element, T => on.unlocked(py, array.len(), || {
@@ -173,15 +175,16 @@ pub(crate) fn top(
     py: Python,
     array: &Bound<PyAny>,
     result: &Bound<PyAny>,
-    axis: [usize; 3],
-    direction: Direction,
+    axis: (usize, usize, usize),
+    descending: bool,
+    nulls_first: bool,
     on: On,
 ) -> PyResult<()> {
     let (array, mut result) = (Array::of(array)?, Array::writable(result)?);
     if result.element != array.element {
         return Err(PyValueError::new_err("results are elements of the same type"));
     }
-    let (order, [_, _, k]) = (order(direction), axis);
+    let (order, (_, _, k)) = (order(descending, nulls_first), axis);
     let axis = Axis::new(axis, array.len(), result.len())?;
     // Finding a few takes less time than a transfer to a GPU.
     let sorter = on.requested()?.unwrap_or(cpu());
@@ -201,10 +204,11 @@ pub(crate) fn is_sorted(
     py: Python,
     array: &Bound<PyAny>,
     row: usize,
-    direction: Direction,
+    descending: bool,
+    nulls_first: bool,
     on: On,
 ) -> PyResult<bool> {
-    let (array, order) = (Array::of(array)?, order(direction));
+    let (array, order) = (Array::of(array)?, order(descending, nulls_first));
     by_element!(array.element, T => on.unlocked(py, array.len(), || {
         array.elements::<T>().chunks(row.max(1)).all(|row| is_in_order(row, order))
     }))
@@ -229,7 +233,8 @@ pub(crate) fn lexsort(
     py: Python,
     keys: Vec<Key>,
     positions: &Bound<PyAny>,
-    directions: Vec<Direction>,
+    descending: Vec<bool>,
+    nulls_first: Vec<bool>,
     on: On,
 ) -> PyResult<()> {
     let n = positions.len()?;
@@ -244,12 +249,13 @@ pub(crate) fn lexsort(
     let keys = keys.collect::<PyResult<Vec<_>>>()?;
     let sorter = on.sorter(n, ROWS)?;
     let order = on.unlocked(py, n, || {
-        let columns = keys.iter().zip(&directions).flat_map(|(key, &direction)| {
+        let orders = descending.iter().zip(&nulls_first);
+        let columns = keys.iter().zip(orders).flat_map(|(key, (&descending, &nulls_first))| {
             let columns = match key {
                 Values::Numbers(array) => vec![array.column()],
                 Values::Arrow(decoded) => decoded.columns(),
             };
-            directed(columns, direction)
+            directed(columns, descending, nulls_first)
         });
         sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(exception)
     })?;

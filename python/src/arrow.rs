@@ -22,7 +22,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::caller::{self, Direction, On, ROWS, order};
+use crate::caller::{self, On, ROWS, order};
 use crate::errors::exception;
 
 const STREAM: &CStr = c"arrow_array_stream";
@@ -91,15 +91,16 @@ impl ArrowArray {
     }
 
     /// The sorted array.
-    fn sort(&self, py: Python, direction: Direction, on: On) -> PyResult<Self> {
+    fn sort(&self, py: Python, descending: bool, nulls_first: bool, on: On) -> PyResult<Self> {
         let n = self.array.len();
         let sorter = on.sorter(n, ROWS)?;
         let array = on.unlocked(py, n, || {
             let decoded = self.decoded()?;
             if let Some(element) = element_of(self.array.data_type()) {
-                return by_element!(element, T => sorted::<T>(&decoded, &self.array, order(direction), sorter));
+                let order = order(descending, nulls_first);
+                return by_element!(element, T => sorted::<T>(&decoded, &self.array, order, sorter));
             }
-            let columns = directed(decoded.columns(), direction).collect::<Vec<_>>();
+            let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
             let (positions, _) = sorter.argsort_columns(&columns).map_err(exception)?;
             taken(&self.array, &positions).map_err(failed)
         })??;
@@ -118,12 +119,19 @@ impl ArrowArray {
 
     /// Writes the rank of each element in this order, from 0, as i64. Equal elements share a rank: also
     /// zeros of both signs, all NaN, and all nulls.
-    fn ranks(&self, py: Python, ranks: &Bound<PyAny>, direction: Direction, on: On) -> PyResult<()> {
+    fn ranks(
+        &self,
+        py: Python,
+        ranks: &Bound<PyAny>,
+        descending: bool,
+        nulls_first: bool,
+        on: On,
+    ) -> PyResult<()> {
         let n = self.array.len();
         let mut ranks = caller::Array::positions(ranks, n)?;
         on.unlocked(py, n, || {
             let decoded = self.decoded()?;
-            let columns = directed(decoded.columns(), direction).collect::<Vec<_>>();
+            let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
             let order = gpusort::columns::argsort(&columns).map_err(exception)?;
             let (is_equal, mut rank) = (decoded.equality(), 0);
             let places = ranks.elements_mut::<i64>();
@@ -168,7 +176,8 @@ fn part(rows: usize) -> usize {
 /// These columns with a direction and a place for nulls.
 pub(crate) fn directed(
     columns: Vec<Column<'_>>,
-    (descending, nulls_first): Direction,
+    descending: bool,
+    nulls_first: bool,
 ) -> impl Iterator<Item = Column<'_>> {
     columns.into_iter().map(move |column| {
         let column = if descending { column.descending() } else { column };
@@ -240,7 +249,7 @@ type Order = (bool, bool, bool);
 /// The columns of keys in these orders.
 fn ordered<'a>(keys: &'a [Decoded], orders: &[Order]) -> Vec<Column<'a>> {
     let of_key = |(decoded, &(descending, nulls_first, nan_first)): (&'a Decoded, &Order)| {
-        directed(decoded.columns(), (descending, nulls_first)).map(move |column| column.nan_first(nan_first))
+        directed(decoded.columns(), descending, nulls_first).map(move |column| column.nan_first(nan_first))
     };
     keys.iter().zip(orders).flat_map(of_key).collect()
 }

@@ -99,11 +99,8 @@ impl Array {
     }
 }
 
-/// The direction of a key: descending, and nulls first.
-pub(crate) type Direction = (bool, bool);
-
 /// The order of keys.
-pub(crate) fn order((descending, nulls_first): Direction) -> KeyOrder {
+pub(crate) fn order(descending: bool, nulls_first: bool) -> KeyOrder {
     let place = if nulls_first { Nulls::First } else { Nulls::Last };
     KeyOrder { descending, nan: place, empty: place, ..KeyOrder::ASCENDING }
 }

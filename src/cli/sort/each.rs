@@ -135,8 +135,11 @@ fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<O
         };
         let target = folder.as_ref().map_or_else(|| file.clone(), |folder| folder.join(name));
         if folder.is_some() && target.canonicalize().is_ok_and(|real| inputs.contains(&real)) {
-            let target = human::path(&target);
-            bail!("{target}: is also an input; name another folder, or use --in-place to replace it");
+            let (target, file) = (human::path(&target), human::path(file));
+            bail!(
+                "{target}: is the output for {file} but also an input; \
+                 name another folder, or use --in-place to replace it"
+            );
         }
         if let Some(other) = targets.insert(target.clone(), file.clone()) {
             let [other, file, target] = [&other, file, &target].map(|path| human::path(path));
