@@ -12,8 +12,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrowArray, directed};
-use crate::caller::{Array, On, ROWS, order};
-use crate::device::cpu;
+use crate::caller::{Array, ROWS, Threads, order, sorter, unlocked};
+use crate::device::{Device, cpu};
 use crate::errors::exception;
 
 /// An axis: rows of `row` elements with a stride of `inner`, the number of interleaved rows. The result of a
@@ -30,7 +30,7 @@ type OfRow<'a, T, R> = dyn Fn(&[T], &mut [R]) -> Result<(), Error> + Sync + 'a;
 
 impl Axis {
     /// The axis of arrays of these lengths.
-    fn new((row, inner, made): (usize, usize, usize), elements: usize, results: usize) -> PyResult<Self> {
+    fn new([row, inner, made]: [usize; 3], elements: usize, results: usize) -> PyResult<Self> {
         let rows = elements.checked_div(row).unwrap_or(0);
         if rows * row != elements || rows * made.min(row) != results || !rows.is_multiple_of(inner.max(1)) {
             return Err(PyValueError::new_err("arrays do not have so many rows"));
@@ -103,21 +103,23 @@ pub(crate) fn sort(
     py: Python,
     array: &Bound<PyAny>,
     result: &Bound<PyAny>,
-    axis: (usize, usize),
+    row: usize,
+    inner: usize,
     descending: bool,
     nulls_first: bool,
-    on: On,
+    device: Option<&Bound<Device>>,
+    threads: Threads,
 ) -> PyResult<()> {
     let is_same = array.is(result);
     let mut result = Array::writable(result)?;
     let source = if is_same { None } else { Some(Array::of(array)?) };
-    let (n, order, (row, inner)) = (result.len(), order(descending, nulls_first), axis);
+    let (n, order) = (result.len(), order(descending, nulls_first));
     if source.as_ref().is_some_and(|source| source.len() != n || source.element != result.element) {
         return Err(PyValueError::new_err("results are as many elements of the same type"));
     }
-    let axis = Axis::new((row, inner, row), n, n)?;
-    let sorter = on.sorter(row, Shape::of(result.element, false))?;
-    by_element!(result.element, T => on.unlocked(py, n, || {
+    let axis = Axis::new([row, inner, row], n, n)?;
+    let sorter = sorter(device, threads, row, Shape::of(result.element, false))?;
+    by_element!(result.element, T => unlocked(py, n, threads, || {
         let elements = result.elements_mut::<T>();
         let is_on_gpu = sorter.started().is_some();
         let sort = |row: &mut [T]| {
@@ -138,26 +140,28 @@ pub(crate) fn sort(
             sort(sorted)
         })
     }))?
-    .map_err(exception)
+    .map_err(|error| exception(&error))
 }
 
-/// Writes the positions of the first elements of each row in order, as i64.
+/// Writes the positions of the first `k` elements of each row in order, as i64.
 #[pyfunction]
 pub(crate) fn argtop(
     py: Python,
     array: &Bound<PyAny>,
     positions: &Bound<PyAny>,
-    axis: (usize, usize, usize),
+    row: usize,
+    inner: usize,
+    k: usize,
     descending: bool,
     nulls_first: bool,
-    on: On,
+    device: Option<&Bound<Device>>,
+    threads: Threads,
 ) -> PyResult<()> {
     let (array, n) = (Array::of(array)?, positions.getattr("size")?.extract()?);
     let mut positions = Array::positions(positions, n)?;
-    let (order, (row, _, k)) = (order(descending, nulls_first), axis);
-    let axis = Axis::new(axis, array.len(), n)?;
-    let sorter = on.sorter(row, Shape::of(array.element, true))?;
-    by_element!(array.element, T => on.unlocked(py, array.len(), || {
+    let (axis, order) = (Axis::new([row, inner, k], array.len(), n)?, order(descending, nulls_first));
+    let sorter = sorter(device, threads, row, Shape::of(array.element, true))?;
+    by_element!(array.element, T => unlocked(py, array.len(), threads, || {
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), positions.elements_mut::<i64>(), is_on_gpu, &|row, places| {
             let all = if k < row.len() || is_on_gpu { None } else { argsort_on_cpu(row, order) };
@@ -166,36 +170,39 @@ pub(crate) fn argtop(
             Ok(())
         })
     }))?
-    .map_err(exception)
+    .map_err(|error| exception(&error))
 }
 
-/// Writes the first elements of each row, in order.
+/// Writes the first `k` elements of each row, in order.
 #[pyfunction]
 pub(crate) fn top(
     py: Python,
     array: &Bound<PyAny>,
     result: &Bound<PyAny>,
-    axis: (usize, usize, usize),
+    row: usize,
+    inner: usize,
+    k: usize,
     descending: bool,
     nulls_first: bool,
-    on: On,
+    device: Option<&Bound<Device>>,
+    threads: Threads,
 ) -> PyResult<()> {
     let (array, mut result) = (Array::of(array)?, Array::writable(result)?);
     if result.element != array.element {
         return Err(PyValueError::new_err("results are elements of the same type"));
     }
-    let (order, (_, _, k)) = (order(descending, nulls_first), axis);
-    let axis = Axis::new(axis, array.len(), result.len())?;
+    let axis = Axis::new([row, inner, k], array.len(), result.len())?;
+    let order = order(descending, nulls_first);
     // Finding a few takes less time than a transfer to a GPU.
-    let sorter = on.requested()?.unwrap_or(cpu());
-    by_element!(array.element, T => on.unlocked(py, array.len(), || {
+    let sorter = device.map_or(Ok(cpu()), |device| device.get().sorter())?;
+    by_element!(array.element, T => unlocked(py, array.len(), threads, || {
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), result.elements_mut::<T>(), is_on_gpu, &|row, places| {
             places.copy_from_slice(&sorter.top_as(row, k, order)?.0);
             Ok(())
         })
     }))?
-    .map_err(exception)
+    .map_err(|error| exception(&error))
 }
 
 /// Returns true if all rows of `row` elements are in order.
@@ -206,10 +213,11 @@ pub(crate) fn is_sorted(
     row: usize,
     descending: bool,
     nulls_first: bool,
-    on: On,
+    threads: Threads,
 ) -> PyResult<bool> {
-    let (array, order) = (Array::of(array)?, order(descending, nulls_first));
-    by_element!(array.element, T => on.unlocked(py, array.len(), || {
+    let array = Array::of(array)?;
+    let order = order(descending, nulls_first);
+    by_element!(array.element, T => unlocked(py, array.len(), threads, || {
         array.elements::<T>().chunks(row.max(1)).all(|row| is_in_order(row, order))
     }))
 }
@@ -235,7 +243,8 @@ pub(crate) fn lexsort(
     positions: &Bound<PyAny>,
     descending: Vec<bool>,
     nulls_first: Vec<bool>,
-    on: On,
+    device: Option<&Bound<Device>>,
+    threads: Threads,
 ) -> PyResult<()> {
     let n = positions.len()?;
     let mut positions = Array::positions(positions, n)?;
@@ -243,12 +252,12 @@ pub(crate) fn lexsort(
         Key::Numbers(object) => Array::of(object).map(Values::Numbers),
         Key::Arrow(array) => {
             let array = array.get();
-            on.unlocked(py, n, || array.decoded())?.map(Values::Arrow)
+            unlocked(py, n, threads, || array.decoded())?.map(Values::Arrow)
         }
     });
     let keys = keys.collect::<PyResult<Vec<_>>>()?;
-    let sorter = on.sorter(n, ROWS)?;
-    let order = on.unlocked(py, n, || {
+    let sorter = sorter(device, threads, n, ROWS)?;
+    let order = unlocked(py, n, threads, || {
         let orders = descending.iter().zip(&nulls_first);
         let columns = keys.iter().zip(orders).flat_map(|(key, (&descending, &nulls_first))| {
             let columns = match key {
@@ -257,13 +266,13 @@ pub(crate) fn lexsort(
             };
             directed(columns, descending, nulls_first)
         });
-        sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(exception)
+        sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(|error| exception(&error))
     })?;
     let (order, _) = order?;
     if order.len() != n {
         return Err(PyValueError::new_err("keys are of different lengths"));
     }
-    on.unlocked(py, n, || {
+    unlocked(py, n, threads, || {
         map_into(&order, positions.elements_mut::<i64>(), |&position| position.into());
     })
 }

@@ -22,7 +22,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::caller::{self, On, ROWS, order};
+use crate::caller::{self, ROWS, Threads, order, sorter, unlocked};
+use crate::device::Device;
 use crate::errors::exception;
 
 const STREAM: &CStr = c"arrow_array_stream";
@@ -30,12 +31,12 @@ const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 
 /// Converts an Arrow error.
-fn failed(error: ArrowError) -> PyErr {
+fn failed(error: &ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
 /// The error for an unknown type or invalid Arrow data.
-fn refused(error: ArrowError) -> PyErr {
+fn refused(error: &ArrowError) -> PyErr {
     let error = error.to_string();
     let error = error.strip_prefix("C Data interface error: ").unwrap_or(&error);
     PyTypeError::new_err(format!("this Arrow data cannot be read; cast it to other types first: {error}"))
@@ -56,16 +57,16 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
             let array = FFI_ArrowArray::from_raw(array.as_ptr());
             (Field::try_from(schema), from_ffi(array, schema))
         };
-        let field = field.map_err(refused)?;
-        return Ok((field, vec![make_array(data.map_err(refused)?)]));
+        let field = field.map_err(|error| refused(&error))?;
+        return Ok((field, vec![make_array(data.map_err(|error| refused(&error))?)]));
     }
     let stream = object.call_method0("__arrow_c_stream__")?;
     let stream = stream.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
     // SAFETY: a capsule of this name holds a stream, by Arrow's capsule interface.
     let reader = unsafe { ArrayStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
-    let reader = reader.map_err(refused)?;
+    let reader = reader.map_err(|error| refused(&error))?;
     let field = arrow_array::ArrayReader::field(&reader).as_ref().clone();
-    let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+    let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(|error| refused(&error))?;
     Ok((field, chunks))
 }
 
@@ -82,7 +83,7 @@ impl ArrowArray {
     #[new]
     fn new(py: Python, object: &Bound<PyAny>) -> PyResult<Self> {
         let (field, chunks) = chunks(object)?;
-        let array = py.detach(|| joined(field.data_type(), &chunks)).map_err(failed)?;
+        let array = py.detach(|| joined(field.data_type(), &chunks)).map_err(|error| failed(&error))?;
         Ok(Self { field, array })
     }
 
@@ -91,18 +92,26 @@ impl ArrowArray {
     }
 
     /// The sorted array.
-    fn sort(&self, py: Python, descending: bool, nulls_first: bool, on: On) -> PyResult<Self> {
+    fn sort(
+        &self,
+        py: Python,
+        descending: bool,
+        nulls_first: bool,
+        device: Option<&Bound<Device>>,
+        threads: Threads,
+    ) -> PyResult<Self> {
         let n = self.array.len();
-        let sorter = on.sorter(n, ROWS)?;
-        let array = on.unlocked(py, n, || {
+        let sorter = sorter(device, threads, n, ROWS)?;
+        let array = unlocked(py, n, threads, || {
             let decoded = self.decoded()?;
             if let Some(element) = element_of(self.array.data_type()) {
-                let order = order(descending, nulls_first);
-                return by_element!(element, T => sorted::<T>(&decoded, &self.array, order, sorter));
+                return by_element!(element, T => {
+                    sorted::<T>(&decoded, &self.array, order(descending, nulls_first), sorter)
+                });
             }
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
-            let (positions, _) = sorter.argsort_columns(&columns).map_err(exception)?;
-            taken(&self.array, &positions).map_err(failed)
+            let (positions, _) = sorter.argsort_columns(&columns).map_err(|error| exception(&error))?;
+            taken(&self.array, &positions).map_err(|error| failed(&error))
         })??;
         Ok(Self { field: self.field.clone(), array })
     }
@@ -114,7 +123,7 @@ impl ArrowArray {
             let positions: Vec<u32> = positions.iter().map(|&position| position as u32).collect();
             taken(&self.array, &positions)
         });
-        Ok(Self { field: self.field.clone(), array: array.map_err(failed)? })
+        Ok(Self { field: self.field.clone(), array: array.map_err(|error| failed(&error))? })
     }
 
     /// Writes the rank of each element in this order, from 0, as i64. Equal elements share a rank: also
@@ -125,14 +134,14 @@ impl ArrowArray {
         ranks: &Bound<PyAny>,
         descending: bool,
         nulls_first: bool,
-        on: On,
+        threads: Threads,
     ) -> PyResult<()> {
         let n = self.array.len();
         let mut ranks = caller::Array::positions(ranks, n)?;
-        on.unlocked(py, n, || {
+        unlocked(py, n, threads, || {
             let decoded = self.decoded()?;
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
-            let order = gpusort::columns::argsort(&columns).map_err(exception)?;
+            let order = gpusort::columns::argsort(&columns).map_err(|error| exception(&error))?;
             let (is_equal, mut rank) = (decoded.equality(), 0);
             let places = ranks.elements_mut::<i64>();
             for (place, &row) in order.iter().enumerate() {
@@ -152,8 +161,8 @@ impl ArrowArray {
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         // The consumer can cast by itself.
         let _ = requested_schema;
-        let (array, _) = to_ffi(&self.array.to_data()).map_err(failed)?;
-        let schema = FFI_ArrowSchema::try_from(&self.field).map_err(failed)?;
+        let (array, _) = to_ffi(&self.array.to_data()).map_err(|error| failed(&error))?;
+        let schema = FFI_ArrowSchema::try_from(&self.field).map_err(|error| failed(&error))?;
         Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
     }
 }
@@ -228,11 +237,11 @@ fn sorted<T: Element + ArrowNativeType>(
             }
         }
     }
-    sorter.sort_as(valid, order).map_err(exception)?;
+    sorter.sort_as(valid, order).map_err(|error| exception(&error))?;
     let valid = before..n - nulls + before;
     let bits = (nulls > 0).then(|| (0..n).map(|row| valid.contains(&row)).collect::<NullBuffer>());
     let data = ArrayData::builder(array.data_type().clone()).len(n).add_buffer(Buffer::from_vec(all));
-    let data = data.nulls(bits).build().map_err(failed)?;
+    let data = data.nulls(bits).build().map_err(|error| failed(&error))?;
     Ok(make_array(data))
 }
 
@@ -258,7 +267,7 @@ impl ArrowTable {
     /// All columns, each as one array.
     fn columns(&self) -> PyResult<Vec<ArrayRef>> {
         let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
-        columns.into_iter().collect::<Result<_, _>>().map_err(failed)
+        columns.into_iter().collect::<Result<_, _>>().map_err(|error| failed(&error))
     }
 
     /// A column as one array.
@@ -296,16 +305,23 @@ impl ArrowTable {
     }
 
     /// The table sorted by the columns of these numbers, from 0.
-    fn sort(&self, py: Python, keys: Vec<usize>, orders: Vec<Order>, on: On) -> PyResult<Self> {
+    fn sort(
+        &self,
+        py: Python,
+        keys: Vec<usize>,
+        orders: Vec<Order>,
+        device: Option<&Bound<Device>>,
+        threads: Threads,
+    ) -> PyResult<Self> {
         let rows = self.__len__();
-        let sorter = on.sorter(rows, ROWS)?;
-        let batches = on.unlocked(py, rows, || {
+        let sorter = sorter(device, threads, rows, ROWS)?;
+        let batches = unlocked(py, rows, threads, || {
             let columns = self.columns()?;
             let decoded = keys.iter().map(|&number| decoded(self.schema.field(number), &columns[number]));
             let decoded = decoded.collect::<PyResult<Vec<_>>>()?;
             let positions = sorter.argsort_columns(&ordered(&decoded, &orders));
-            let (positions, _) = positions.map_err(exception)?;
-            self.gathered(&columns, &positions).map_err(failed)
+            let (positions, _) = positions.map_err(|error| exception(&error))?;
+            self.gathered(&columns, &positions).map_err(|error| failed(&error))
         })??;
         Ok(Self { schema: self.schema.clone(), batches })
     }
@@ -321,26 +337,27 @@ impl ArrowTable {
         splitters: &Bound<Self>,
         places: Vec<(u64, f64)>,
         number: u64,
-        on: On,
+        device: Option<&Bound<Device>>,
+        threads: Threads,
     ) -> PyResult<Vec<Self>> {
         let (rows, splitters) = (self.__len__(), splitters.get());
         let cuts = splitters.__len__();
         if (splitters.schema.fields().len(), places.len()) != (keys.len(), cuts) {
             return Err(PyValueError::new_err("splitters have a row and a place each, and the keys"));
         }
-        let sorter = on.sorter(rows, ROWS)?;
-        on.unlocked(py, rows, || {
+        let sorter = sorter(device, threads, rows, ROWS)?;
+        unlocked(py, rows, threads, || {
             let columns = self.columns()?;
             // Splitters go before and after the rows, to bound the rows with equal keys.
             let with_splitters = |(at, &number): (usize, &usize)| {
                 let field = self.schema.field(number);
-                let splitters = splitters.column(at).map_err(failed)?;
+                let splitters = splitters.column(at).map_err(|error| failed(&error))?;
                 let all = [splitters.clone(), columns[number].clone(), splitters];
-                decoded(field, &joined(field.data_type(), &all).map_err(failed)?)
+                decoded(field, &joined(field.data_type(), &all).map_err(|error| failed(&error))?)
             };
             let decoded = keys.iter().enumerate().map(with_splitters).collect::<PyResult<Vec<_>>>()?;
             let order = sorter.argsort_columns(&ordered(&decoded, &orders));
-            let (order, _) = order.map_err(exception)?;
+            let (order, _) = order.map_err(|error| exception(&error))?;
             let (mut positions, mut begins, mut ends) =
                 (Vec::with_capacity(rows), vec![0; cuts], vec![0; cuts]);
             for at in order.into_iter().map(|at| at as usize) {
@@ -367,7 +384,7 @@ impl ArrowTable {
                 let positions = positions.get(ends[0]..ends[1]);
                 let positions =
                     positions.ok_or_else(|| PyValueError::new_err("the splitters are not in order"))?;
-                let batches = self.gathered(&columns, positions).map_err(failed)?;
+                let batches = self.gathered(&columns, positions).map_err(|error| failed(&error))?;
                 Ok(Self { schema: self.schema.clone(), batches })
             };
             all.windows(2).map(part).collect()

@@ -111,46 +111,43 @@ pub(crate) const ROWS: Shape = Shape { key: KeyWords::Two, payload: true };
 /// The requested number of threads, if any.
 pub(crate) type Threads = Option<i64>;
 
-/// The requested device and number of threads, if any.
-#[derive(FromPyObject)]
-pub(crate) struct On<'py>(pub(crate) Option<Bound<'py, Device>>, pub(crate) Threads);
-
-impl On<'_> {
-    /// The sorter of the requested device, if any.
-    pub(crate) fn requested(&self) -> PyResult<Option<&Sorter>> {
-        self.0.as_ref().map(|device| device.get().sorter()).transpose()
-    }
-
-    /// The requested sorter, or a sorter chosen for `n` elements.
-    pub(crate) fn sorter(&self, n: usize, shape: Shape) -> PyResult<&Sorter> {
-        let usual = || if self.1.is_some() { cpu() } else { chosen(n, shape) };
-        Ok(self.requested()?.unwrap_or_else(usual))
-    }
-
-    /// Runs `work` with the requested threads, and without the interpreter lock if worthwhile.
-    pub(crate) fn unlocked<T: Send>(
-        &self,
-        py: Python,
-        n: usize,
-        work: impl FnOnce() -> T + Send,
-    ) -> PyResult<T> {
-        /// Sorting fewer takes less time than passing on the lock.
-        const FEW: usize = 1 << 10;
-        match self.1 {
-            None if n < FEW => Ok(work()),
-            None => Ok(py.detach(work)),
-            Some(threads) => {
-                let threads = threads_of(threads)?;
-                py.detach(|| parallel::within(threads, work)).map_err(PyOSError::new_err)
-            }
-        }
-    }
-}
-
 /// At least 1, and at most the number of cores.
 pub(crate) fn threads_of(threads: i64) -> PyResult<usize> {
     match usize::try_from(threads) {
         Ok(threads) if threads > 0 => Ok(threads.min(parallel::cores())),
         _ => Err(PyValueError::new_err(format!("threads is at least 1, not {threads}"))),
+    }
+}
+
+/// Runs `work` with these threads, and without the interpreter lock if worthwhile.
+pub(crate) fn unlocked<T: Send>(
+    py: Python,
+    n: usize,
+    threads: Threads,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    /// Sorting fewer takes less time than passing on the lock.
+    const FEW: usize = 1 << 10;
+    match threads {
+        None if n < FEW => Ok(work()),
+        None => Ok(py.detach(work)),
+        Some(threads) => {
+            let threads = threads_of(threads)?;
+            py.detach(|| parallel::within(threads, work)).map_err(PyOSError::new_err)
+        }
+    }
+}
+
+/// The requested sorter, or a sorter chosen for `n` elements.
+pub(crate) fn sorter<'a>(
+    device: Option<&'a Bound<Device>>,
+    threads: Threads,
+    n: usize,
+    shape: Shape,
+) -> PyResult<&'a Sorter> {
+    match device {
+        Some(device) => device.get().sorter(),
+        None if threads.is_some() => Ok(cpu()),
+        None => Ok(chosen(n, shape)),
     }
 }

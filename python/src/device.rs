@@ -1,4 +1,5 @@
-//! The devices of sorts: the CPU, a kept GPU, or the device that is expected to finish first.
+//! Where a sort runs: on the CPU, on a GPU that is kept, or on the one of both that is expected to
+//! finish first.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -9,20 +10,21 @@ use gpusort_engine::cost::{Costs, FEWEST};
 use gpusort_order::Shape;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::errors::exception;
 
-/// A device that stays started as long as Python keeps this object.
+/// A device that sorts, as long as it is kept.
 #[pyclass(frozen, module = "gpusort._gpusort")]
 pub(crate) struct Device {
     sorter: Sorter,
-    /// The process that started the device.
+    /// The process that started it.
     process: u32,
 }
 
 #[pymethods]
 impl Device {
-    /// Starts the GPU with this number or name, or the first GPU; the CPU needs no start.
+    /// Starts the GPU of this number, or name, or the first one; or has the CPU.
     #[new]
     fn new(py: Python, name: &str, number: Option<usize>) -> PyResult<Self> {
         let select = match (number, name) {
@@ -31,10 +33,10 @@ impl Device {
             (None, "gpu") => Select::Hardware,
             (None, name) => Select::Name(name.to_owned()),
         };
-        py.detach(|| Sorter::gpu(&select)).map(Self::of).map_err(exception)
+        py.detach(|| Sorter::gpu(&select)).map(Self::of).map_err(|error| exception(&error))
     }
 
-    /// The name of the device.
+    /// Its name.
     #[getter]
     fn name(&self) -> String {
         self.sorter.device().map_or_else(|| "CPU".to_owned(), |info| info.name.clone())
@@ -42,7 +44,7 @@ impl Device {
 }
 
 impl Device {
-    /// The device of this sorter, started by this process.
+    /// This one, of this process.
     fn of(sorter: Sorter) -> Self {
         Self { sorter, process: std::process::id() }
     }
@@ -51,7 +53,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// This process was forked after the GPU was started.
+    /// It is a GPU, and this process was forked after it was started.
     pub(crate) fn sorter(&self) -> PyResult<&Sorter> {
         if self.sorter.started().is_some() && self.process != std::process::id() {
             return Err(PyRuntimeError::new_err(
@@ -63,7 +65,7 @@ impl Device {
     }
 }
 
-/// Prepares a process that was just forked.
+/// Says that this process was just forked.
 #[pyfunction]
 pub(crate) fn after_fork() {
     parallel::forked();
@@ -75,11 +77,11 @@ pub(crate) fn cpu() -> &'static Sorter {
     CPU.get_or_init(Sorter::cpu)
 }
 
-/// The sorter for `n` elements of this shape if the caller names no device: a GPU only if the GPU is expected
-/// to finish first.
+/// The sorter for `n` elements of this shape where no device is named: a GPU only where it is
+/// expected to finish first.
 pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
     static COSTS: OnceLock<Costs> = OnceLock::new();
-    /// The GPU; `None` if no GPU starts, or if its speed is not known.
+    /// `None` if there is none, or none that is known to be fast.
     static GPU: OnceLock<Option<Device>> = OnceLock::new();
     if (n as u64) < FEWEST {
         return cpu();
@@ -104,16 +106,22 @@ pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
         let is_known = costs.measured_here || sorter.device()?.kind == Kind::Discrete;
         is_known.then(|| Device::of(sorter))
     });
-    // A forked process cannot use the GPU of its parent.
+    // A process that was forked cannot use that of its parent.
     gpu.as_ref().and_then(|gpu| gpu.sorter().ok()).unwrap_or(cpu())
 }
 
-/// A GPU: its number, name, backend, kind and driver.
-type Known = (usize, String, &'static str, &'static str, String);
-
-/// All GPUs, by their numbers.
+/// What is known of each GPU, by its number.
 #[pyfunction]
-pub(crate) fn devices(py: Python) -> Vec<Known> {
-    let adapters = py.detach(gpusort::adapters).into_iter().enumerate();
-    adapters.map(|(number, it)| (number, it.name, it.backend, it.kind.name(), it.driver)).collect()
+pub(crate) fn devices(py: Python) -> PyResult<Vec<Bound<PyDict>>> {
+    let adapters = py.detach(gpusort::adapters);
+    let dict = |(number, info): (usize, gpusort::AdapterInfo)| {
+        let dict = PyDict::new(py);
+        dict.set_item("number", number)?;
+        dict.set_item("name", info.name)?;
+        dict.set_item("backend", info.backend)?;
+        dict.set_item("kind", info.kind.name())?;
+        dict.set_item("driver", info.driver)?;
+        Ok(dict)
+    };
+    adapters.into_iter().enumerate().map(dict).collect()
 }

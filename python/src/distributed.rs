@@ -7,23 +7,22 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
 
-use gpusort::Error;
 use gpusort::files::distributed::{self, Before, Looked, Mapped, RunRange, Source, Splitter, Stretch};
 use gpusort::files::internal::{Compression, Decompressor, Extension, To, checksum, compression_of};
 use gpusort::files::{Cancel, Format, Input, Sort};
+use gpusort::{Error, Sorter};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::caller::{On, Threads};
-use crate::device::cpu;
+use crate::caller::Threads;
+use crate::device::Device;
 use crate::errors::exception;
-use crate::files::{format, options, report_dict, waited};
+use crate::files::{Arguments, Told, format, report_dict, waited};
 
 /// A stretch: a name for messages, bytes or a path, and the fields of [`Before`]; `None` for binary, and
 /// for a stretch that begins its file.
@@ -124,8 +123,8 @@ impl Task {
         threads: Threads,
         work: impl FnOnce(&distributed::Task) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let work = || work(&self.task).map_err(exception);
-        waited(py, threads, None, &self.cancel, &Mutex::new(None), work)
+        let work = || work(&self.task).map_err(|error| exception(&error));
+        waited(py, threads, None, &self.cancel, &Told::default(), work)
     }
 }
 
@@ -161,19 +160,19 @@ impl Task {
     /// them: the name of each input, its first bytes, and true if these are the whole input.
     #[staticmethod]
     fn of(
-        arguments: &Bound<PyDict>,
+        arguments: Arguments,
         to: Option<String>,
         temp_dir: Vec<PathBuf>,
         looked: Vec<(String, Vec<u8>, bool)>,
     ) -> PyResult<Self> {
         let cancel = Cancel::new();
-        let mut sort = Sort::new().options(options(arguments, Vec::new(), &cancel)?);
+        let mut sort = Sort::new().options(arguments.options(Vec::new(), &cancel)?);
         if let Some(to) = &to {
             sort = sort.to(format("to", to)?);
         }
         sort = temp_dir.into_iter().fold(sort, Sort::temp_dir);
         let looked = looked.into_iter().map(|(name, bytes, is_all)| Looked { name, bytes, is_all });
-        let task = sort.task(looked.collect()).map_err(exception)?;
+        let task = sort.task(looked.collect()).map_err(|error| exception(&error))?;
         Ok(Self { task, cancel })
     }
 
@@ -232,14 +231,17 @@ impl Task {
         task: u64,
         splitters: &str,
         to: PathBuf,
-        on: On,
+        device: Option<&Bound<Device>>,
+        threads: Threads,
     ) -> PyResult<Said<'py>> {
         let stretches = stretches(given)?;
         let splitters: Vec<Splitter> = heard(splitters)?;
-        let sorter = on.requested()?.unwrap_or(cpu());
+        let sorter = device.map(|device| device.get().sorter()).transpose()?;
         let mut file = File::create(&to).map_err(PyOSError::new_err)?;
-        let mapped: Mapped =
-            self.work(py, on.1, |it| it.map(sorter, stretches, task, &splitters, &mut file))?;
+        let mapped: Mapped = self.work(py, threads, |it| {
+            let cpu = Sorter::cpu();
+            it.map(sorter.unwrap_or(&cpu), stretches, task, &splitters, &mut file)
+        })?;
         let run = |run: distributed::MappedRun| {
             let words = |range: RunRange| [range.offset, range.bytes, range.records, range.checksum];
             let bytes: Vec<u8> = run.ranges.into_iter().flat_map(words).flat_map(u64::to_ne_bytes).collect();

@@ -10,7 +10,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use gpusort::files::internal::{ChooseSorter, Chosen, To};
+use gpusort::files::internal::{ChooseSorter, Chosen, Job, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
 use gpusort_base::memory;
@@ -18,21 +18,46 @@ use gpusort_base::parallel::{self, lock};
 use gpusort_order::{Invalid, Nulls, Shape};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict};
 
-use crate::caller::{On, Threads, threads_of};
-use crate::device::chosen;
+use crate::caller::{Threads, threads_of};
+use crate::device::{Device, chosen};
 use crate::errors::exception;
 
 /// The interval between checks for signals, and between reports of progress.
 const TICK: Duration = Duration::from_millis(50);
 
+/// The arguments that all calls on files share. The Python package always passes all of them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Arguments {
+    /// The keys: a column name with true for descending, or with `None` a key to parse, as in `price:r`.
+    keys: Vec<(String, Option<bool>)>,
+    r#type: Option<String>,
+    from_: Option<String>,
+    header: Option<usize>,
+    comments: bool,
+    delimiter: Option<String>,
+    zero_terminated: bool,
+    leading: bool,
+    na: Vec<String>,
+    decimal: Option<char>,
+    thousands: Option<char>,
+    time_format: Option<String>,
+    reverse: bool,
+    unique: bool,
+    nan: String,
+    empty: Option<String>,
+    invalid: Option<String>,
+    numeric_sort: bool,
+    ignore_case: bool,
+    memory: Option<String>,
+}
+
 /// The further arguments of a sort or a merge.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Output {
-    /// True for a merge of sorted inputs.
-    merge: bool,
     to: Option<String>,
     top: Option<u64>,
     argsort: bool,
@@ -42,6 +67,9 @@ pub(crate) struct Output {
     variant: Option<String>,
     temp_dir: Vec<PathBuf>,
 }
+
+/// Sets an option.
+type Set = fn(Options) -> Options;
 
 /// Finds the value with this name.
 fn named<T: Copy>(what: &str, name: &str, all: &[(&str, T)]) -> PyResult<T> {
@@ -61,80 +89,82 @@ fn parsed<T: std::str::FromStr<Err: ToString>>(what: &str, name: &str) -> PyResu
     name.parse().map_err(|error: T::Err| PyValueError::new_err(format!("{what}: {}", error.to_string())))
 }
 
-/// Parses a field separator.
-fn delimiter(text: &str) -> PyResult<u8> {
-    match text.as_bytes() {
-        b"tab" => Ok(b'\t'),
-        &[byte] if byte.is_ascii() && byte != b'\n' => Ok(byte),
-        _ => Err(PyValueError::new_err("delimiter is one ASCII character, or \"tab\"")),
-    }
-}
-
-/// The options of these inputs. The arguments are those that all calls on files share, without `keys` by their
-/// names in Python; `None` leaves out an option.
-pub(crate) fn options(arguments: &Bound<PyDict>, inputs: Vec<Input>, cancel: &Cancel) -> PyResult<Options> {
-    let mut options = inputs.into_iter().fold(Options::new().cancel(cancel), Options::input);
-    for (name, value) in arguments.iter().filter(|(_, value)| !value.is_none()) {
-        let name: String = name.extract()?;
-        let text = || value.extract::<String>();
-        options = match &name[..] {
-            "keys" => value.extract::<Vec<_>>()?.into_iter().map(key).fold(options, Options::key),
-            "type" | "from_" if text()? == "auto" => options,
-            "type" => {
-                let name = text()?;
-                match Kind::ALL.into_iter().find(|(known, _)| *known == name) {
+impl Arguments {
+    pub(crate) fn options(self, inputs: Vec<Input>, cancel: &Cancel) -> PyResult<Options> {
+        let mut options = Options::new().nan(named("nan", &self.nan, &Nulls::ALL)?).cancel(cancel);
+        options = inputs.into_iter().fold(options, Options::input);
+        for (name, direction) in self.keys {
+            options = options.key(match direction {
+                None => Key::parse(&name),
+                Some(true) => Key::column(name).descending(),
+                Some(false) => Key::column(name).ascending(),
+            });
+        }
+        match self.r#type.as_deref() {
+            None | Some("auto") => {}
+            Some(name) => {
+                let kind = Kind::ALL.into_iter().find(|(known, _)| *known == name);
+                options = match kind {
                     Some((_, kind)) => options.kind(kind),
                     None => {
-                        options.element(named("type", &name, &ElementType::ALL.map(|it| (it.name(), it)))?)
+                        options.element(named("type", name, &ElementType::ALL.map(|it| (it.name(), it)))?)
                     }
-                }
+                };
             }
-            "from_" => options.format(format("from_", &text()?)?),
-            "header" => options.header_rows(value.extract()?),
-            "delimiter" => options.delimiter(delimiter(&text()?)?),
-            "na" => value.extract::<Vec<String>>()?.into_iter().fold(options, Options::na),
-            "decimal" => options.decimal(value.extract()?),
-            "thousands" => options.thousands(value.extract()?),
-            "time_format" => options.time_format(text()?),
-            "nan" => options.nan(named("nan", &text()?, &Nulls::ALL)?),
-            "empty" => options.empty(named("empty", &text()?, &Nulls::ALL)?),
-            "invalid" => options.invalid(named("invalid", &text()?, &Invalid::ALL)?),
-            "memory" => {
-                let bytes = memory::parse(&text()?);
-                options.memory(bytes.map_err(|error| PyValueError::new_err(format!("memory: {error}")))?)
-            }
-            _ if !value.extract::<bool>()? => options,
-            "comments" => options.comments(),
-            "zero_terminated" => options.zero_terminated(),
-            "leading" => options.leading(),
-            "reverse" => options.descending(),
-            "unique" => options.unique(),
-            "numeric_sort" => options.numeric(),
-            "ignore_case" => options.ignore_case(),
-            _ => return Err(PyTypeError::new_err(format!("unknown option: {name}"))),
-        };
-    }
-    Ok(options)
-}
-
-/// A key: the name of a column with true for descending, or with `None` a key to parse, as in `price:r`.
-fn key((name, direction): (String, Option<bool>)) -> Key {
-    match direction {
-        None => Key::parse(&name),
-        Some(true) => Key::column(name).descending(),
-        Some(false) => Key::column(name).ascending(),
+        }
+        if let Some(name) = self.from_.filter(|name| name != "auto") {
+            options = options.format(format("from_", &name)?);
+        }
+        if let Some(text) = &self.delimiter {
+            options = options.delimiter(match text.as_bytes() {
+                b"tab" => b'\t',
+                &[byte] if byte.is_ascii() && byte != b'\n' => byte,
+                _ => return Err(PyValueError::new_err("delimiter is one ASCII character, or \"tab\"")),
+            });
+        }
+        if let Some(name) = &self.empty {
+            options = options.empty(named("empty", name, &Nulls::ALL)?);
+        }
+        if let Some(name) = &self.invalid {
+            options = options.invalid(named("invalid", name, &Invalid::ALL)?);
+        }
+        if let Some(text) = &self.memory {
+            let bytes =
+                memory::parse(text).map_err(|error| PyValueError::new_err(format!("memory: {error}")))?;
+            options = options.memory(bytes);
+        }
+        options = self.header.into_iter().fold(options, Options::header_rows);
+        options = self.na.into_iter().fold(options, Options::na);
+        options = self.decimal.into_iter().fold(options, Options::decimal);
+        options = self.thousands.into_iter().fold(options, Options::thousands);
+        options = self.time_format.into_iter().fold(options, Options::time_format);
+        let flags: [(bool, Set); 7] = [
+            (self.comments, Options::comments),
+            (self.zero_terminated, Options::zero_terminated),
+            (self.leading, Options::leading),
+            (self.reverse, Options::descending),
+            (self.unique, Options::unique),
+            (self.numeric_sort, Options::numeric),
+            (self.ignore_case, Options::ignore_case),
+        ];
+        Ok(flags.into_iter().filter(|(is_set, _)| *is_set).fold(options, |options, (_, set)| set(options)))
     }
 }
 
 /// A file object of Python.
 struct File(Py<PyAny>);
 
+/// Wraps an exception of Python as the cause of an I/O error.
+fn raised(error: PyErr) -> io::Error {
+    io::Error::other(error)
+}
+
 impl Read for File {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         Python::attach(|py| {
-            let read = self.0.bind(py).call_method1("read", (room.len(),))?;
+            let read = self.0.bind(py).call_method1("read", (room.len(),)).map_err(raised)?;
             let bytes = read.cast::<PyBytes>().map_err(|_| {
-                PyTypeError::new_err("a file to be read gives bytes; open it with mode \"rb\"")
+                raised(PyTypeError::new_err("a file to be read gives bytes; open it with mode \"rb\""))
             })?;
             let bytes = bytes.as_bytes();
             let room =
@@ -149,10 +179,10 @@ impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Python::attach(|py| {
             let bytes = PyBytes::new(py, bytes);
-            let written = self.0.bind(py).call_method1("write", (&bytes,))?;
+            let written = self.0.bind(py).call_method1("write", (&bytes,)).map_err(raised)?;
             let all = bytes.as_bytes().len();
             // A raw file may write less; a file that returns None wrote everything.
-            let count = if written.is_none() { all } else { written.extract()? };
+            let count = if written.is_none() { all } else { written.extract().map_err(raised)? };
             if count <= all { Ok(count) } else { Err(io::Error::other("more was written than was given")) }
         })
     }
@@ -213,20 +243,32 @@ impl ChooseSorter for Choice<'_> {
     }
 }
 
-/// Runs `work` on another thread, and waits for it. `told` has the latest progress until this thread takes it.
-/// Ctrl-C or an exception of `progress` cancels the work.
+/// The latest progress of work, until the waiting thread takes it.
+#[derive(Default)]
+pub(crate) struct Told(Mutex<Option<Progress>>);
+
+impl Told {
+    pub(crate) fn tell(&self, progress: Progress) {
+        *lock(&self.0) = Some(progress);
+    }
+
+    fn take(&self) -> Option<Progress> {
+        lock(&self.0).take()
+    }
+}
+
+/// Runs `work` on another thread, and waits for it. Ctrl-C or an exception of `progress` cancels the work.
 pub(crate) fn waited<T: Send>(
     py: Python,
     threads: Threads,
     progress: Option<&Bound<PyAny>>,
     cancel: &Cancel,
-    told: &Mutex<Option<Progress>>,
+    told: &Told,
     work: impl FnOnce() -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    // The channel has no messages: it ends with the work.
-    let (working, ended) = mpsc::channel::<()>();
+    let (sender, receiver) = mpsc::channel();
     // Threads cannot share a receiver without a lock.
-    let ended = Mutex::new(ended);
+    let receiver = Mutex::new(receiver);
     let threads = threads.map(threads_of).transpose()?;
     let tell = |progress: Progress, to: &Bound<PyAny>| {
         let phase = match progress.phase {
@@ -240,27 +282,30 @@ pub(crate) fn waited<T: Send>(
     };
     thread::scope(|scope| {
         let spawned = thread::Builder::new().spawn_scoped(scope, move || {
-            let _working = working;
-            match threads {
+            let done = match threads {
                 Some(threads) => parallel::within(threads, work).map_err(PyOSError::new_err).flatten(),
                 None => work(),
-            }
+            };
+            let _ = sender.send(done);
         });
         let worker = spawned.map_err(PyOSError::new_err)?;
-        let mut raised = None;
-        while py.detach(|| lock(&ended).recv_timeout(TICK)) == Err(mpsc::RecvTimeoutError::Timeout) {
-            if raised.is_none() {
-                let told = progress.zip(lock(told).take());
-                let told = told.map_or(Ok(()), |(to, progress)| tell(progress, to));
-                raised = told.and_then(|()| py.check_signals()).err();
-                raised.iter().for_each(|_| cancel.cancel());
+        let mut ended = None;
+        loop {
+            match py.detach(|| lock(&receiver).recv_timeout(TICK)) {
+                Ok(done) => return ended.map_or(done, Err),
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    // The work panicked. Joining it takes the panic, which the scope would repeat.
+                    let _ = worker.join();
+                    return Err(PyRuntimeError::new_err("internal error, please report it"));
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            if ended.is_none() {
+                let told = progress.zip(told.take()).map_or(Ok(()), |(to, progress)| tell(progress, to));
+                ended = told.and_then(|()| py.check_signals()).err();
+                ended.iter().for_each(|_| cancel.cancel());
             }
         }
-        // Joining takes a panic, which the scope would repeat.
-        let done = py
-            .detach(|| worker.join())
-            .map_err(|_| PyRuntimeError::new_err("internal error, please report it"));
-        raised.map_or(done.flatten(), Err)
     })
 }
 
@@ -283,8 +328,9 @@ pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bou
     dict.set_item("algorithm", report.sort.ran.algorithm())?;
     dict.set_item("variant", report.sort.ran.variant())?;
     dict.set_item("why", &report.why)?;
+    let seconds = PyDict::new(py);
     let phases = &report.phases;
-    let seconds = [
+    for (name, time) in [
         ("read", phases.read),
         ("parse", phases.parse),
         ("device", phases.device),
@@ -294,33 +340,63 @@ pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bou
         ("merge", phases.merge.max(report.sort.merge)),
         ("write", phases.write),
         ("total", phases.total),
-    ];
-    let seconds = seconds.map(|(name, time)| (name, time.as_secs_f64()));
-    dict.set_item("seconds", seconds.into_py_dict(py)?)?;
+    ] {
+        seconds.set_item(name, time.as_secs_f64())?;
+    }
+    dict.set_item("seconds", seconds)?;
     Ok(dict)
 }
 
-/// Sorts or merges inputs into an output.
+/// Sorts inputs into an output.
 #[pyfunction]
 pub(crate) fn sort_file<'py>(
     py: Python<'py>,
     from_: Vec<Bound<'py, PyAny>>,
     to: &Bound<'py, PyAny>,
-    arguments: &Bound<PyDict>,
+    arguments: Arguments,
     output: Output,
-    on: On<'py>,
+    device: Option<&Bound<'py, Device>>,
+    threads: Threads,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let sorter = on.requested()?;
-    let (cancel, told) = (Cancel::new(), Mutex::new(None));
-    let options = options(arguments, inputs(&from_)?, &cancel)?;
+    let sorter = device.map(|device| device.get().sorter()).transpose()?;
+    let work = |job: Job, to: To| job.run(&mut Choice(sorter), to);
+    written(py, from_, to, arguments, output, threads, progress, work)
+}
+
+/// Merges sorted inputs into an output.
+#[pyfunction]
+pub(crate) fn merge_files<'py>(
+    py: Python<'py>,
+    from_: Vec<Bound<'py, PyAny>>,
+    to: &Bound<'py, PyAny>,
+    arguments: Arguments,
+    output: Output,
+    threads: Threads,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    written(py, from_, to, arguments, output, threads, progress, |job, to| job.merge(to))
+}
+
+/// Does work that writes an output.
+fn written<'py>(
+    py: Python<'py>,
+    from_: Vec<Bound<'py, PyAny>>,
+    to: &Bound<'py, PyAny>,
+    arguments: Arguments,
+    output: Output,
+    threads: Threads,
+    progress: Option<&Bound<'py, PyAny>>,
+    work: impl FnOnce(Job, To) -> Result<Report, Error> + Send,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (cancel, told) = (Cancel::new(), Told::default());
+    let options = arguments.options(inputs(&from_)?, &cancel)?;
     let algorithm = output.algo.as_deref().filter(|name| *name != "auto");
     let method = Method {
         algorithm: algorithm.map(|name| parsed("algo", name)).transpose()?,
         variant: output.variant.as_deref().map(|name| parsed("variant", name)).transpose()?,
     };
-    let mut sort =
-        Sort::new().options(options).method(method).progress(|progress| *lock(&told) = Some(progress));
+    let mut sort = Sort::new().options(options).method(method).progress(|progress| told.tell(progress));
     if let Some(name) = &output.to {
         sort = sort.to(format("to", name)?);
     }
@@ -333,14 +409,13 @@ pub(crate) fn sort_file<'py>(
     let folders = if output.temp_dir.is_empty() { folders.into_iter().collect() } else { output.temp_dir };
     sort = folders.into_iter().fold(sort, Sort::temp_dir);
     let mut target = Place::of(to, "output", "write")?;
-    let report = waited(py, on.1, progress, &cancel, &told, || {
-        let job = sort.resolve(target.path()).map_err(exception)?;
-        let to = match &mut target {
-            Place::Path(path) => To::File(path),
-            Place::File(file) => To::Writer(file),
+    let report = waited(py, threads, progress, &cancel, &told, || {
+        let job = sort.resolve(target.path()).map_err(|error| exception(&error))?;
+        let done = match &mut target {
+            Place::Path(path) => work(job, To::File(path)),
+            Place::File(file) => work(job, To::Writer(file)),
         };
-        let done = if output.merge { job.merge(to) } else { job.run(&mut Choice(sorter), to) };
-        done.map_err(exception)
+        done.map_err(|error| exception(&error))
     })?;
     report_dict(py, &report)
 }
@@ -351,13 +426,14 @@ pub(crate) fn sort_file<'py>(
 pub(crate) fn check_file(
     py: Python,
     from_: Vec<Bound<PyAny>>,
-    arguments: &Bound<PyDict>,
+    arguments: Arguments,
     threads: Threads,
     progress: Option<&Bound<PyAny>>,
 ) -> PyResult<Option<(String, String, String)>> {
-    let (cancel, told) = (Cancel::new(), Mutex::new(None));
-    let options = options(arguments, inputs(&from_)?, &cancel)?;
-    let check = Check::new().options(options).progress(|progress| *lock(&told) = Some(progress));
-    let found = waited(py, threads, progress, &cancel, &told, || check.run().map_err(exception))?;
+    let (cancel, told) = (Cancel::new(), Told::default());
+    let options = arguments.options(inputs(&from_)?, &cancel)?;
+    let check = Check::new().options(options).progress(|progress| told.tell(progress));
+    let found =
+        waited(py, threads, progress, &cancel, &told, || check.run().map_err(|error| exception(&error)))?;
     Ok(found.disorder().map(|it| (it.place.clone(), it.value.clone(), it.before.clone())))
 }

@@ -141,8 +141,18 @@ fn elsewhere<'a>(all: &[&'a str], unknown: &str) -> Option<(&'a str, &'static st
     let &(_, other) = ELSEWHERE.iter().find(|(names, _)| names.contains(&unknown))?;
     let at = all.iter().position(|argument| argument.split('=').next() == Some(unknown))?;
     let (name, value) = all[at].split_once('=').map_or((all[at], None), |(name, value)| (name, Some(value)));
+    // In other programs some of these options take a truth value.
+    let next = value.or_else(|| all.get(at + 1).copied()).map(str::to_ascii_lowercase);
+    let truth = next.and_then(|next| next.parse::<bool>().ok());
+    let skipped = usize::from(truth.is_some() && value.is_none());
+    let (other, value) = match (truth, other) {
+        (Some(false), "") if name.starts_with("--asc") => ("-r", None),
+        (Some(false), "-r") => ("", None),
+        (Some(_), other) => (other, None),
+        (None, other) => (other, value),
+    };
     let meant: Vec<&str> = other.split(' ').filter(|word| !word.is_empty()).chain(value).collect();
-    Some((name, other, [&all[..at], &meant, &all[at + 1..]].concat()))
+    Some((name, other, [&all[..at], &meant, &all[at + 1 + skipped..]].concat()))
 }
 
 fn is_file(name: &str) -> bool {

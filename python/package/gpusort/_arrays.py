@@ -288,7 +288,7 @@ def sort(
     """
     if _is_simple(x, axis, nulls, device) and out is None:
         result = np.empty(x.size, x.dtype)
-        _gpusort.sort(x, result, (x.size, 1), descending, False, (None, threads))
+        _gpusort.sort(x, result, x.size, 1, descending, False, None, threads)
         return result
     first, chosen = _nulls_first(nulls), device_of(device)
     if is_arrow(x) or is_pandas(x):
@@ -299,15 +299,15 @@ def sort(
             options: dict[str, Any] = {"descending": descending, "nulls": nulls}
             return x.take(argsort(x, device=device, threads=threads, **options))
         array = _gpusort.ArrowArray(readable(x))
-        return _arrow_back(x, array.sort(descending, first, (chosen, threads)))
+        return _arrow_back(x, array.sort(descending, first, chosen, threads))
     given = _Input(x)
     rows = _Axis(given.array, axis)
     if out is x and rows.inner == 1 and axis is not None and _is_plain(rows.array) and not rows.is_turned:
-        _gpusort.sort(x, x, (rows.row, 1), descending, first, (chosen, threads))
+        _gpusort.sort(x, x, rows.row, 1, descending, first, chosen, threads)
         return x
     keys = _Keys(rows.array, descending=descending, first=first)
     result = rows.empty(keys.keys.dtype, rows.row)
-    _gpusort.sort(keys.keys, result, (rows.row, rows.inner), descending, first, (chosen, threads))
+    _gpusort.sort(keys.keys, result, rows.row, rows.inner, descending, first, chosen, threads)
     return given.back(_into(rows.back(keys.elements(result)), out))
 
 
@@ -332,7 +332,7 @@ def argsort(
     """
     if _is_simple(x, axis, nulls, device) and out is None:
         positions = np.empty(x.size, np.int64)
-        _gpusort.argtop(x, positions, (x.size, 1, x.size), descending, False, (None, threads))
+        _gpusort.argtop(x, positions, x.size, 1, x.size, descending, False, None, threads)
         return positions
     positions, back = _positions(x, None, axis, descending, nulls, device, threads)
     return back(_into(positions, out))
@@ -360,7 +360,7 @@ def _positions(
     count = _count(k, rows.row)
     keys = _Keys(rows.array, descending=descending, first=first).keys
     positions = rows.empty(np.int64, count)
-    _gpusort.argtop(keys, positions, (rows.row, rows.inner, count), descending, first, (chosen, threads))
+    _gpusort.argtop(keys, positions, rows.row, rows.inner, count, descending, first, chosen, threads)
     return rows.back(positions), given.back
 
 
@@ -406,7 +406,7 @@ def top(
     count = _count(k, rows.row)
     keys = _Keys(rows.array, descending=descending, first=first)
     best = rows.empty(keys.keys.dtype, count)
-    _gpusort.top(keys.keys, best, (rows.row, rows.inner, count), descending, first, (chosen, threads))
+    _gpusort.top(keys.keys, best, rows.row, rows.inner, count, descending, first, chosen, threads)
     return given.back(rows.back(keys.elements(best)))
 
 
@@ -452,7 +452,7 @@ def _lexsorted(
     threads: int | None,
 ) -> NDArray[np.int64]:
     positions = np.empty(len(keys[0]), np.int64)
-    _gpusort.lexsort(keys, positions, descending, first, (device, threads))
+    _gpusort.lexsort(keys, positions, descending, first, device, threads)
     return positions
 
 
@@ -525,7 +525,7 @@ def is_sorted(
     rows = _Axis(_Input(x).array, axis)
     array = np.moveaxis(rows.array, rows.number, -1)
     keys = _Keys(array, descending=descending, first=first).keys
-    return _gpusort.is_sorted(keys, rows.row, descending, first, (None, threads))
+    return _gpusort.is_sorted(keys, rows.row, descending, first, threads)
 
 
 def _canonical(array: Array) -> Array:
@@ -678,7 +678,7 @@ def _ranks(
 ) -> NDArray[np.int64]:
     """The rank of each element among the different ones, in this order."""
     ranks = np.empty(len(array), np.int64)
-    array.ranks(ranks, descending, _nulls_first(nulls), (None, threads))
+    array.ranks(ranks, descending, _nulls_first(nulls), threads)
     return ranks
 
 

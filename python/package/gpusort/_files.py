@@ -329,7 +329,6 @@ def sort_file(
     is_one = _is_path(temp_dir)
     folders: list[Any] = [temp_dir] if is_one else list(cast("Sequence[Any]", temp_dir))
     output_options: dict[str, Any] = {
-        "merge": False,
         "to": to,
         "top": _top(top),
         "argsort": argsort,
@@ -342,8 +341,10 @@ def sort_file(
     tell, bar = _told(progress)
     try:
         arguments = _arguments(key, options)
-        on = device_of(device), threads
-        return Report(**_gpusort.sort_file(_inputs(inputs), output, arguments, output_options, on, tell))
+        chosen = device_of(device)
+        return Report(
+            **_gpusort.sort_file(_inputs(inputs), output, arguments, output_options, chosen, threads, tell)
+        )
     finally:
         bar.end()
 
@@ -372,7 +373,6 @@ def merge_files(
     b'1\\n2\\n3\\n'
     """
     output_options: dict[str, Any] = {
-        "merge": True,
         "to": to,
         "top": _top(top),
         "argsort": False,
@@ -385,8 +385,7 @@ def merge_files(
     tell, bar = _told(progress)
     try:
         arguments = _arguments(key, options)
-        on = None, threads
-        return Report(**_gpusort.sort_file(_inputs(inputs), output, arguments, output_options, on, tell))
+        return Report(**_gpusort.merge_files(_inputs(inputs), output, arguments, output_options, threads, tell))
     finally:
         bar.end()
 

@@ -15,6 +15,7 @@ __all__ = [
     "is_packed",
     "is_sorted",
     "lexsort",
+    "merge_files",
     "sort",
     "sort_file",
     "top",
@@ -24,7 +25,6 @@ __all__ = [
 LOOKED: Final[int]
 VERSION: Final[str]
 
-_On = tuple[Device | None, int | None]
 _Tell = Callable[[str, int, int | None], object]
 
 @final
@@ -38,8 +38,10 @@ class ArrowArray:
     def __new__(cls, object: Any) -> ArrowArray: ...
     def __len__(self) -> int: ...
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[object, object]: ...
-    def ranks(self, ranks: Any, descending: bool, nulls_first: bool, on: _On) -> None: ...
-    def sort(self, descending: bool, nulls_first: bool, on: _On) -> ArrowArray: ...
+    def ranks(self, ranks: Any, descending: bool, nulls_first: bool, threads: int | None) -> None: ...
+    def sort(
+        self, descending: bool, nulls_first: bool, device: Device | None, threads: int | None
+    ) -> ArrowArray: ...
     def take(self, positions: Any) -> ArrowArray: ...
 
 @final
@@ -49,7 +51,13 @@ class ArrowTable:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
     @property
     def names(self) -> list[str]: ...
-    def sort(self, keys: Sequence[int], orders: Sequence[_Order], on: _On) -> ArrowTable: ...
+    def sort(
+        self,
+        keys: Sequence[int],
+        orders: Sequence[_Order],
+        device: Device | None,
+        threads: int | None,
+    ) -> ArrowTable: ...
     def divided(
         self,
         keys: Sequence[int],
@@ -57,7 +65,8 @@ class ArrowTable:
         splitters: ArrowTable,
         places: Sequence[tuple[int, float]],
         number: int,
-        on: _On,
+        device: Device | None,
+        threads: int | None,
     ) -> list[ArrowTable]: ...
 
 _Order = tuple[bool, bool, bool]
@@ -85,7 +94,8 @@ class Task:
         task: int,
         splitters: str,
         to: str,
-        on: _On,
+        device: Device | None,
+        threads: int | None,
     ) -> tuple[list[tuple[str | None, bytes]], list[int], tuple[int, int]]: ...
     def reduce(
         self, places: Sequence[_Place], has_head: bool, to: str, threads: int | None
@@ -95,26 +105,63 @@ class Task:
 def is_packed(name: str, is_binary: bool, begin: bytes) -> bool: ...
 def unpacked(packed: bytes, most: int) -> bytes: ...
 def after_fork() -> None: ...
-def devices() -> list[tuple[int, str, str, str, str]]: ...
+def devices() -> list[dict[str, Any]]: ...
 def sort(
-    array: Any, result: Any, axis: tuple[int, int], descending: bool, nulls_first: bool, on: _On
+    array: Any,
+    result: Any,
+    row: int,
+    inner: int,
+    descending: bool,
+    nulls_first: bool,
+    device: Device | None,
+    threads: int | None,
 ) -> None: ...
 def argtop(
-    array: Any, positions: Any, axis: tuple[int, int, int], descending: bool, nulls_first: bool, on: _On
+    array: Any,
+    positions: Any,
+    row: int,
+    inner: int,
+    k: int,
+    descending: bool,
+    nulls_first: bool,
+    device: Device | None,
+    threads: int | None,
 ) -> None: ...
 def top(
-    array: Any, result: Any, axis: tuple[int, int, int], descending: bool, nulls_first: bool, on: _On
+    array: Any,
+    result: Any,
+    row: int,
+    inner: int,
+    k: int,
+    descending: bool,
+    nulls_first: bool,
+    device: Device | None,
+    threads: int | None,
 ) -> None: ...
-def is_sorted(array: Any, row: int, descending: bool, nulls_first: bool, on: _On) -> bool: ...
+def is_sorted(array: Any, row: int, descending: bool, nulls_first: bool, threads: int | None) -> bool: ...
 def lexsort(
-    keys: Sequence[Any], positions: Any, descending: Sequence[bool], nulls_first: Sequence[bool], on: _On
+    keys: Sequence[Any],
+    positions: Any,
+    descending: Sequence[bool],
+    nulls_first: Sequence[bool],
+    device: Device | None,
+    threads: int | None,
 ) -> None: ...
 def sort_file(
     from_: Sequence[Any],
     to: Any,
     arguments: dict[str, Any],
     output: dict[str, Any],
-    on: _On,
+    device: Device | None,
+    threads: int | None,
+    progress: _Tell | None,
+) -> dict[str, Any]: ...
+def merge_files(
+    from_: Sequence[Any],
+    to: Any,
+    arguments: dict[str, Any],
+    output: dict[str, Any],
+    threads: int | None,
     progress: _Tell | None,
 ) -> dict[str, Any]: ...
 def check_file(

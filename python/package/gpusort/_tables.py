@@ -91,7 +91,7 @@ def sort_table(
     rows = _gpusort.ArrowTable(_readable(table))
     numbers = _numbers(names, rows.names)
     orders = [(down, first, first) for down, first in zip(descending, places)]
-    result = rows.sort(numbers, orders, (device_of(device), threads))
+    result = rows.sort(numbers, orders, device_of(device), threads)
     return _back(table, result)
 
 

@@ -168,7 +168,7 @@ def _splitters(
             weights += [sample.rows / many] * many
     order = pyarrow.chunked_array([range(len(places))], pyarrow.int64())
     table = pyarrow.concat_tables(tables).append_column("order", order)
-    table = pyarrow.table(ArrowTable(table).sort(list(range(len(keys))), orders, (None, None)))
+    table = pyarrow.table(ArrowTable(table).sort(list(range(len(keys))), orders, None, None))
     order = table.column(len(keys)).to_pylist()
     passed = itertools.accumulate(weights[at] for at in order)
     total = sum(weights)
@@ -191,7 +191,7 @@ def _divided(number: int, how: _How, *blocks: Any) -> Any:
     """Blocks in order, cut into parts."""
     places = [(table, float(share)) for table, share in how.places]
     rows, splitters = ArrowTable(_as(how.schema, _table(blocks))), ArrowTable(how.splitters)
-    parts = rows.divided(how.keys, how.orders, splitters, places, number, (None, how.threads))
+    parts = rows.divided(how.keys, how.orders, splitters, places, number, None, how.threads)
     tables = [pyarrow.table(part) for part in parts]
     return tables if len(tables) > 1 else tables[0]
 
@@ -200,4 +200,4 @@ def _merged(how: _How, *pieces: pyarrow.Table) -> tuple[pyarrow.Table, int]:
     """What a part has of all blocks, in order; and how many rows that is."""
     # To merge the runs would take longer than to sort them as one, up to 2.8 times for 64 of them.
     rows = ArrowTable(pyarrow.concat_tables(pieces))
-    return pyarrow.table(rows.sort(how.keys, how.orders, (None, how.threads))), len(rows)
+    return pyarrow.table(rows.sort(how.keys, how.orders, None, how.threads)), len(rows)

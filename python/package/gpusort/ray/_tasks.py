@@ -154,7 +154,7 @@ def map_task(
 
     def sort(given: list[Any]) -> Any:
         try:
-            return task.map(given, number, splitters, path, (device_of(device), plan.threads))
+            return task.map(given, number, splitters, path, device_of(device), plan.threads)
         except OSError as problem:
             if problem.filename != "a run":
                 raise
