@@ -373,6 +373,8 @@ pub(super) struct Batches<'a> {
     wrong: Option<Error>,
     /// The text of the last batch, to be recycled.
     last: Option<Arc<Text>>,
+    /// True if files are open only during reads.
+    pub(super) shut: bool,
     /// True if records are written, which needs their ranges.
     pub(super) has_ranges: bool,
 }
@@ -387,7 +389,8 @@ impl<'a> Batches<'a> {
         let chunks = Chunks::new(inputs, how, budget);
         let (known, head, counts) = (Known::default(), Head::default(), Counts::default());
         let name = inputs.first().map_or_else(String::new, Input::name);
-        Self { how, name, chunks, stretches, known, head, counts, wrong: None, last: None, has_ranges: false }
+        let (wrong, last, shut, has_ranges) = (None, None, false, false);
+        Self { how, name, chunks, stretches, known, head, counts, wrong, last, shut, has_ranges }
     }
 
     /// Reads the next records, about `most` bytes, in pieces of at least one record; `None` at the end.
@@ -403,7 +406,7 @@ impl<'a> Batches<'a> {
         if let Some(text) = self.last.take().and_then(Arc::into_inner) {
             self.chunks.spare = text.bytes;
         }
-        let Some(text) = self.chunks.some(most)? else { return Ok(None) };
+        let Some(text) = self.chunks.some(most, self.shut)? else { return Ok(None) };
         let text = Arc::new(text);
         let read =
             fields::read_batch(&text, self.how, &mut self.known, self.stretches.piece, self.has_ranges)?;

@@ -171,7 +171,7 @@ impl<'a> Chunks<'a> {
                 break;
             }
             let begin = text.bytes.len();
-            self.open_next()?;
+            self.open_next(false)?;
             text.bytes.append(&mut self.rest);
             records += count_records(self.dialect.fields, &text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
@@ -206,10 +206,10 @@ impl<'a> Chunks<'a> {
             .hinting(Hint::Memory))
     }
 
-    /// Opens the next input, unless an input is open.
-    fn open_next(&mut self) -> Result<(), Error> {
+    /// Opens the next input, closed between reads if `shut`, unless an input is open.
+    fn open_next(&mut self, shut: bool) -> Result<(), Error> {
         if self.open.is_none() {
-            self.open = Some(self.inputs[0].open()?);
+            self.open = Some(self.inputs[0].open_as(shut)?);
             self.before = self.inputs[0].before();
             self.inputs = &self.inputs[1..];
         }
@@ -217,16 +217,17 @@ impl<'a> Chunks<'a> {
     }
 
     /// Returns the next available records, about `most` bytes but at least one record; `None` at the
-    /// end. Waits for another process only if no record is complete.
+    /// end. Waits for another process only if no record is complete. If `shut`, files are open only
+    /// during reads.
     ///
     /// # Errors
     ///
     /// I/O errors.
-    pub fn some(&mut self, most: usize) -> Result<Option<Text>, Error> {
+    pub fn some(&mut self, most: usize, shut: bool) -> Result<Option<Text>, Error> {
         let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         while !self.is_over() && text.parts.is_empty() {
             text.bytes = std::mem::take(&mut self.spare);
-            self.open_next()?;
+            self.open_next(shut)?;
             let (mut filled, mut looked) = (self.rest.len(), 0);
             if text.bytes.len() < filled {
                 text.bytes.resize(filled, 0);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::compression::{self, Compression};
-use super::opened::{ByAllCores, Opened, RegularFile};
+use super::opened::{ByAllCores, Opened, RegularFile, Reopened};
 use super::text::Before;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -361,8 +361,17 @@ impl Input {
     ///
     /// I/O errors; a directory is rejected here, before any read.
     pub fn open(&self) -> Result<Opened, Error> {
+        self.open_as(false)
+    }
+
+    /// Opens the input. If `shut`, a regular file is open only during reads.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn open_as(&self, shut: bool) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Send + Sync> = match self {
-            Self::With(with) => return with.open(),
+            Self::With(with) => return with.open(shut),
             Self::Reader(reader) if lock(&reader.shared).has_ended => {
                 return Err(Error::input(self.name(), "has been read already"));
             }
@@ -374,6 +383,9 @@ impl Input {
             }
             Self::Memory(memory) => Box::new(io::Cursor::new(memory.bytes.clone())),
             Self::File(path) => match self.open_regular()? {
+                Some(RegularFile { size, .. }) if shut => {
+                    Box::new(Reopened { path: path.clone(), at: 0, size })
+                }
                 Some(RegularFile { file, size, .. }) => Box::new(ByAllCores { file, at: 0, size }),
                 None => Box::new(File::open(path).map_err(|error| Error::io(self.name(), "open", error))?),
             },
@@ -383,8 +395,8 @@ impl Input {
 }
 
 impl With {
-    fn open(&self) -> Result<Opened, Error> {
-        let mut opened = self.begun.as_ref().unwrap_or(&self.input).open()?;
+    fn open(&self, shut: bool) -> Result<Opened, Error> {
+        let mut opened = self.begun.as_ref().unwrap_or(&self.input).open_as(shut)?;
         if self.packing != Packing::None && self.begun.is_none() {
             let limit = compression::sensible(self.memory, opened.is_ready);
             opened.size = opened.size.filter(|_| self.packing == Packing::Unknown);

@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Mutex;
 
 use super::compression::Foreign;
 use super::text::{BLOCK, Before, LineEnd, Text};
@@ -10,7 +12,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at, uninterrupted};
 use crate::memory;
-use crate::parallel;
+use crate::parallel::{self, lock};
 
 /// Reads a regular file; large reads use all cores.
 pub(crate) struct ByAllCores {
@@ -39,14 +41,52 @@ fn cut() -> io::Error {
     io::Error::other("the file changed while it was being read")
 }
 
-/// Allows as many open files as the system permits: the usual limit is far below it.
-pub fn allow_open_files() {
+/// Reads a regular file, and reopens it for each block.
+pub(crate) struct Reopened {
+    pub(crate) path: PathBuf,
+    pub(crate) at: u64,
+    /// The size at first opening; a smaller size reveals a changed or replaced file.
+    pub(crate) size: u64,
+}
+
+impl Read for Reopened {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        /// Open one file at a time across all cores, because few descriptors are left.
+        static READING: Mutex<()> = Mutex::new(());
+        let _reading = lock(&READING);
+        let file = File::open(&self.path)?;
+        if file.metadata()?.len() < self.size {
+            return Err(cut());
+        }
+        let count = read_at(&file, room, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// Returns true if this many inputs may be open at once. For many inputs it queries the system's limit.
+pub fn may_be_open(inputs: usize) -> bool {
+    // Three inputs are always allowed.
+    if inputs < 4 {
+        return true;
+    }
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-        // An input beyond a limit that stays is an error that names it.
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+        /// A reserve for other uses.
+        const OTHERS: usize = 8;
+
+        // An estimate, if the system does not list the open descriptors.
+        let open = std::fs::read_dir("/proc/self/fd").map_or(OTHERS, Iterator::count);
+        let allows = |limit: Option<u64>| limit.is_none_or(|limit| (inputs + open + OTHERS) as u64 <= limit);
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        let more = || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+        allows(current) || allows(maximum) && more().is_ok()
+    }
+    #[cfg(not(unix))]
+    // Fewer than the C runtime allows.
+    {
+        inputs < 500
     }
 }
 

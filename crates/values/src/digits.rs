@@ -1,6 +1,6 @@
 //! Digits at the beginning of a text.
 
-use crate::decimal::{ZEROS, eight};
+use crate::digit_words::{ZEROS, eight};
 
 /// The digits at the beginning of a text, and the text behind the digits.
 #[inline]

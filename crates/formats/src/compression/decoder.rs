@@ -3,8 +3,9 @@
 use std::io::{self, Read};
 use std::mem;
 
+use super::codec::Member;
 use super::foreign::beginning;
-use super::kind::{Compression, Member};
+use super::kind::Compression;
 use crate::file::uninterrupted;
 use crate::parallel;
 

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use flate2::{Compression, Decompress, FlushDecompress, GzBuilder, Status};
 
-use super::kind::{Codec, Member};
+use super::codec::{Codec, Member};
 
 pub(super) struct Gzip;
 

@@ -4,21 +4,24 @@
 //! its first bytes, whatever its name; compressed binary data only by its name, since any first bytes may
 //! be elements.
 
+mod codec;
 mod decoder;
 mod foreign;
 mod gzip;
 mod kind;
 mod reader;
+mod refused;
 mod writer;
 mod zstd;
 
 #[cfg(feature = "distributed")]
 use crate::error::Error;
 
-pub(super) use self::foreign::{Foreign, LONGEST, beginning};
+pub(super) use self::foreign::{LONGEST, beginning};
 pub use self::kind::Compression;
 pub(super) use self::reader::sensible;
 pub use self::reader::{Limit, Reader};
+pub(super) use self::refused::Foreign;
 pub use self::writer::Writer;
 
 /// Returns the compression of data that begins with these bytes, from the first few bytes.

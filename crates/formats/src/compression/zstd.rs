@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use zstd::stream::raw::{Decoder, Operation};
 use zstd::zstd_safe;
 
-use super::kind::{Codec, Member};
+use super::codec::{Codec, Member};
 use crate::{human, memory};
 
 pub(super) struct Zstd;

@@ -47,10 +47,9 @@ impl Keys {
         Self::of(vec![column])
     }
 
-    /// Converts the keys to their compared form: the higher halves of a single key if they suffice, or
-    /// rows.
+    /// Converts the keys to their compared form: the words of a single key if they suffice, or rows.
     pub fn by_records(self) -> Self {
-        if self.single().is_some() { self } else { self.into_rows() }
+        if matches!(&self.columns[..], [column] if !column.needs_rows()) { self } else { self.into_rows() }
     }
 
     /// Adds the printed line of a single numeric key as a second key.
@@ -232,6 +231,7 @@ impl Keys {
         (1..self.len()).find(|&record| {
             let order = match words {
                 Some(words) => words[record].cmp(&words[record - 1]),
+                None if self.rows.is_none() => self.word(record, 0).cmp(&self.word(record - 1, 0)),
                 None => self.row(record).cmp(self.row(record - 1)),
             };
             !follows(order, record)

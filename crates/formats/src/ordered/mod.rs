@@ -11,7 +11,7 @@ use super::batch::{Batches, Stretches};
 use super::binary;
 use super::fields::{InputKind, InputSpec};
 use super::input::Input;
-use super::opened::allow_open_files;
+use super::opened::may_be_open;
 use super::output::Output;
 use crate::budget::Budget;
 use crate::error::Error;
@@ -96,9 +96,9 @@ pub fn merge(
     mut progress: impl FnMut(u64),
 ) -> Result<Merged, Error> {
     check_stdin(inputs)?;
-    allow_open_files();
+    let shut = !may_be_open(inputs.len());
     if let InputKind::Bits(sources) = &how.kind {
-        let opened = inputs.iter().map(|input| input.open());
+        let opened = inputs.iter().map(|input| input.open_as(shut));
         let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
         let memory = within_limits(elements::MEMORY);
         let elements = Elements { runs, direction: how.by.order, selection, print, memory };
@@ -111,7 +111,7 @@ pub fn merge(
     let new = |(number, input)| {
         let mut batches =
             Batches::new(std::slice::from_ref(input), how, &budget, Stretches { most, piece: None });
-        (batches.has_ranges, batches.known.is_later) = (true, number > 0);
+        (batches.shut, batches.has_ranges, batches.known.is_later) = (shut, true, number > 0);
         batches
     };
     let sources: Vec<Batches> = inputs.iter().enumerate().map(new).collect();

@@ -259,9 +259,9 @@ fn merge_some<T>(
     let stretch = stretch_of(runs.len(), bytes);
     let mut all = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
     if all.any(|piece| piece.keys.single().is_none()) {
-        for piece in runs.iter_mut().flat_map(|run| &mut run.source.pieces) {
+        parallel::map_parts(runs.iter_mut().flat_map(|run| &mut run.source.pieces), |piece| {
             piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
-        }
+        });
     }
     let last_of = |run: &Run| run.source.pieces.last().map(|piece| piece.keys.key(piece.len() - 1));
     let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());
