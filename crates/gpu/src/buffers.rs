@@ -8,6 +8,7 @@ use gpusort_order::key::{ElementType, Form};
 use gpusort_planner::kernels::Arguments;
 use gpusort_planner::plan::{KeyTransform, Narrow};
 
+pub use crate::context::MEMORY_HINTS;
 use crate::recorder::{
     Gathered, Ranges, Recorder, Scratch, Settings, Slice, Sort, SortedRun, UniqueInto, Work, most_bytes,
 };
@@ -15,12 +16,6 @@ use gpusort_base::error::Error;
 use gpusort_base::error::misuse::on_callers_device;
 pub use gpusort_base::error::misuse::{MOST, Misuse};
 use gpusort_order::Method;
-
-/// Small blocks of memory, so that each large buffer has its own block, for [`wgpu::DeviceDescriptor`].
-// The smallest blocks of wgpu are 4 MiB. If keys shared a block with other buffers, sorts of 4 to 64 MB took 2 to
-// 4 % longer on an H100 (10,000,000 u32: 0.731 ms, not 0.706).
-pub const MEMORY_HINTS: wgpu::MemoryHints =
-    wgpu::MemoryHints::Manual { suballocated_device_memory_block_size: 1 << 20..1 << 20 };
 
 /// The payload of each key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

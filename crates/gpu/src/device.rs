@@ -1,12 +1,22 @@
 //! A started device, with pipelines and memory for the next sort.
 
+use std::sync::Mutex;
+
 use gpusort_planner::plan::{Dispatch, Plan};
 
 use super::context::Context;
 use super::pipelines::Pipelines;
-use super::staging::Staging;
 use gpusort_base::device::{AdapterInfo, Select};
 use gpusort_base::error::Error;
+
+/// Unused staging buffers, for the next transfer.
+#[derive(Default)]
+pub(super) struct Staging {
+    /// For the way to the device; mapped.
+    pub(super) up: Mutex<Vec<wgpu::Buffer>>,
+    /// For the way back; not mapped.
+    pub(super) down: Mutex<Vec<wgpu::Buffer>>,
+}
 
 /// A device that was started, its pipelines and its staging memory.
 pub struct Gpu {

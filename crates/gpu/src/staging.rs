@@ -24,15 +24,6 @@ const CHUNK: u64 = 16 << 20;
 /// Staging buffers in a ring.
 const RING: usize = 3;
 
-/// Unused staging buffers, for the next transfer.
-#[derive(Default)]
-pub(super) struct Staging {
-    /// For the way to the device; mapped.
-    up: Mutex<Vec<wgpu::Buffer>>,
-    /// For the way back; not mapped.
-    down: Mutex<Vec<wgpu::Buffer>>,
-}
-
 /// The staging buffers of one transfer.
 struct Ring<'a> {
     context: &'a Context,
