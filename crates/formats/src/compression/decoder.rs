@@ -186,8 +186,8 @@ fn invalid(problem: String) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compression::codec::Codec;
     use crate::compression::gzip::Gzip;
-    use crate::compression::kind::Codec;
     use crate::compression::noise::noise;
     use crate::compression::reader::Reader;
 

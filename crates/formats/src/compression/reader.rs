@@ -153,8 +153,8 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::compression::codec::Codec;
     use crate::compression::gzip::Gzip;
-    use crate::compression::kind::Codec;
     use crate::compression::noise::noise;
 
     /// Returns a fixed number of bytes at a time.

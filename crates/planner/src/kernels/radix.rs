@@ -108,7 +108,7 @@ impl RadixTile {
         Ok(Self { matching: Matching::Groups, ..Self::new(invocations, items, &limits)? })
     }
 
-    /// The same tile with [`Matching::Masks`].
+    /// The same tile, whose invocations match digits by masks.
     ///
     /// # Errors
     ///
