@@ -33,7 +33,7 @@ pub(super) const MANY: usize = 1 << 10;
 
 /// All elements of the pieces, stably sorted by key, ascending.
 ///
-/// Checks for sorted input first: usually the first elements show unsorted input, and a check of
+/// Checks for sorted input first: the first elements usually show that the input is unsorted, and a check of
 /// all elements costs a small part of a sort.
 pub fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let Some(form) = in_order(&pieces, P::Item::KEY_ONLY) else { return sort_unordered(pieces) };

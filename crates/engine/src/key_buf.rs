@@ -110,7 +110,7 @@ impl KeyBuf<'_> {
         by_width!(self, blocks => blocks.iter().map(|block| block.len()).sum())
     }
 
-    /// Returns true without words.
+    /// Returns true if there are no words.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -32,7 +32,7 @@ pub struct Report {
     pub merge: Duration,
     /// In how many partitions the keys were sorted; 0 where the device took all at once.
     pub shares: usize,
-    /// The reason for this algorithm, if a choice was made on a GPU.
+    /// Why this algorithm ran, if the sorter chose it for a GPU.
     pub why: Option<String>,
 }
 

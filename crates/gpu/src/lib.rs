@@ -1,11 +1,11 @@
 //! Sorts on a GPU through wgpu: devices, transfers, plans, and sorts recorded into a caller's encoder.
 //!
 //! ```text
-//! context ◂─ readback ◂─ timestamps, staging      device and queue; transfers
+//! context ◂─ readback ◂─ timestamps               device and queue; mapped memory
 //!    ▴
 //! pipelines ◂─ encode                             kernels compiled; dispatches recorded, on any memory
 //!    ▴            ▴
-//! device ◂── plan_buffers ◂─ recording            a started device; buffers of our own; a plan recorded on them
+//! device ◂─ staging ◂─ plan_buffers ◂─ recording  a started device; transfers; buffers of our own; a plan on them
 //!                 ▴            ▴
 //!                run     execute, passes          resident runs; plans that run
 //!

@@ -123,7 +123,7 @@ impl Pipelines {
         //   are launched; each kernel's `access` gives the reason. A dispatch for fewer elements accesses
         //   no more.
         // - Arrays reach these bounds. Every dispatch belongs to a plan, and the only constructor of plans
-        //   makes the plan's sizes cover each dispatch. `Arrays` compares its sizes with the plan's;
+        //   makes the plan's sizes cover each dispatch. `Buffers::fit` compares the sizes of buffers with the plan's;
         //   `Recorder` binds its own scratch, made for the plan's most elements, and a caller's slices.
         // - A caller's slices hold the number of elements that the passes receive: a number from the host,
         //   or one from the device that the preparation limits to the size of slices and scratch.

@@ -13,7 +13,6 @@ use super::device::Gpu;
 use super::encode::{Memory, Side, new_group};
 use super::pipelines::Pipelines;
 use super::readback::Readback;
-use super::staging::Upload;
 use super::timestamps::Timestamps;
 use gpusort_base::error::Error;
 
@@ -22,7 +21,7 @@ pub struct Buffers {
     n: u32,
     shape: Shape,
     /// True if iota is written before the plan.
-    needs_iota: bool,
+    pub(super) needs_iota: bool,
     /// Where iota begins.
     pub(super) from: u32,
     /// The array that receives the upload.
@@ -122,13 +121,13 @@ impl Buffers {
         }
     }
 
-    /// Sets auxiliary buffers to zero that begin with zeros.
+    /// Clears the auxiliary buffers that must begin with zeros.
     pub(super) fn clear(&self, encoder: &mut wgpu::CommandEncoder) {
         let zeroed = self.aux.iter().filter(|(aux, _)| aux.zeroed);
         zeroed.for_each(|(_, buffer)| encoder.clear_buffer(buffer, 0, None));
     }
 
-    fn key_bytes(&self) -> u64 {
+    pub(super) fn key_bytes(&self) -> u64 {
         u64::from(self.n) * self.shape().key_bytes()
     }
 
@@ -150,35 +149,6 @@ impl Buffers {
         let from = named(&self.aux, LAST_SWAP.name);
         let Some((words, from)) = self.last_swap.as_ref().zip(from) else { return Ok(None) };
         Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
-    }
-
-    /// Begins to bring keys to the device, and writes iota if the plan needs it.
-    ///
-    /// # Errors
-    ///
-    /// Errors of the device or its driver.
-    pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
-        self.side.set(Side::Front);
-        if self.needs_iota {
-            self.run_iota(gpu)?;
-        }
-        Ok(Upload::new(gpu, &self.array().keys, self.key_bytes()))
-    }
-
-    /// Brings all keys to the device, in blocks, writes iota if the plan needs it, and waits for the end of the
-    /// transfer.
-    ///
-    /// # Errors
-    ///
-    /// Errors of the device or its driver.
-    ///
-    /// # Panics
-    ///
-    /// If `keys` have another size than the buffer.
-    pub fn upload<'k>(&self, gpu: &Gpu, keys: impl IntoIterator<Item = &'k [u8]>) -> Result<(), Error> {
-        let mut upload = self.begin_upload(gpu)?;
-        keys.into_iter().try_for_each(|block| upload.push(block))?;
-        upload.finish()
     }
 
     /// Brings the keys back, only the first keys if `keys` has room for no more.

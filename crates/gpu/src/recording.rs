@@ -9,6 +9,7 @@ use super::device::Gpu;
 use super::encode::{Dispatches, Sent, Side};
 use super::pipelines::Pipelines;
 use super::plan_buffers::Buffers;
+use super::staging::Upload;
 use gpusort_base::error::Error;
 
 /// The state of a recording.
@@ -64,6 +65,35 @@ impl<'a> Recording<'a> {
 }
 
 impl Buffers {
+    /// Begins to bring keys to the device, and writes iota if the plan needs it.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the device or its driver.
+    pub fn begin_upload<'a>(&'a self, gpu: &'a Gpu) -> Result<Upload<'a>, Error> {
+        self.side.set(Side::Front);
+        if self.needs_iota {
+            self.run_iota(gpu)?;
+        }
+        Ok(Upload::new(gpu, &self.array().keys, self.key_bytes()))
+    }
+
+    /// Brings all keys to the device, in blocks, writes iota if the plan needs it, and waits for the end of the
+    /// transfer.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the device or its driver.
+    ///
+    /// # Panics
+    ///
+    /// If `keys` have another size than the buffer.
+    pub fn upload<'k>(&self, gpu: &Gpu, keys: impl IntoIterator<Item = &'k [u8]>) -> Result<(), Error> {
+        let mut upload = self.begin_upload(gpu)?;
+        keys.into_iter().try_for_each(|block| upload.push(block))?;
+        upload.finish()
+    }
+
     /// Writes iota, the positions of elements in their original order.
     ///
     /// # Errors

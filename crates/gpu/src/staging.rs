@@ -169,7 +169,8 @@ impl<'a> Upload<'a> {
 }
 
 impl Gpu {
-    /// Makes the staging buffers of a large download, so that too little memory is an error before the sort.
+    /// Makes the staging buffers of a large download, so that a lack of memory shows now, and the
+    /// download needs no more.
     ///
     /// # Errors
     ///

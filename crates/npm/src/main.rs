@@ -149,7 +149,11 @@ mod tests {
             let there = entries.map(|entry| (entry.file_name().into_string().unwrap(), text(entry.path())));
             let (there, files): (BTreeSet<_>, _) = (there.collect(), files.into_iter().collect());
             let differing: BTreeSet<_> = there.symmetric_difference(&files).map(|(name, _)| name).collect();
-            assert!(differing.is_empty(), "{differing:?}: out of date; run: cargo run -p gpusort-npm");
+            let folder = folder.display();
+            assert!(
+                differing.is_empty(),
+                "{folder}: {differing:?}: out of date; run: cargo run -p gpusort-npm"
+            );
         }
     }
 }

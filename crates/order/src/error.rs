@@ -11,7 +11,7 @@ use crate::algorithm::NoVariant;
 pub enum Error {
     /// The plan needs more than the limit.
     TooLarge {
-        /// The counted thing.
+        /// What is counted.
         what: &'static str,
         /// The amount that the plan needs.
         needed: u64,
@@ -20,7 +20,7 @@ pub enum Error {
     },
     /// There is less than the plan needs.
     TooSmall {
-        /// The counted thing.
+        /// What is counted.
         what: &'static str,
         /// The available amount.
         there: u64,

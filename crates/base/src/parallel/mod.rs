@@ -185,7 +185,7 @@ pub fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R
         // Values that the closure captured stay in registers, since no other thread has them.
         return items.iter().map(map).collect();
     }
-    // SAFETY: the items from a number on are enough for all places from this number on.
+    // SAFETY: from any `begin`, `items` has an item for each remaining place.
     unsafe { written(items.len(), |begin| items[begin..].iter().map(&map)) }
 }
 

@@ -277,7 +277,7 @@ impl OnDevice<'_> {
         self.count
     }
 
-    /// Brings positions, or keys without positions, to memory with room for them.
+    /// Copies the positions, or the keys if there are no positions, into `to`, which has room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
         if self.shape.payload {
             self.buffers.download_positions(&self.of.gpu, bytemuck::cast_slice_mut(to))?;

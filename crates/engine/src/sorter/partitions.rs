@@ -52,8 +52,8 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     }
     let shape = Shape { key: keys.width(), payload: positions };
     let partitions = partitions(gpus, n, shape, method);
-    // Several GPUs do not merge neighbouring partitions, and only the order of partitions tells equal keys apart. The
-    // first elements of each partition are few.
+    // With several GPUs, the partitions that one GPU merges are not neighbours, and only the order of partitions tells
+    // equal keys apart. The first elements of each partition are few.
     let stay = first.is_none() && (gpus.len() == 1 || !positions);
     let resident: Vec<ResidentRuns> = gpus.iter().map(|gpu| ResidentRuns::new(gpu, shape, stay)).collect();
     let sort = |number: usize, partition: Range<usize>| {

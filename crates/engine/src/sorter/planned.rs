@@ -92,7 +92,7 @@ impl Task {
 ///
 /// # Errors
 ///
-/// The error of the last plan; an error that another plan does not avoid.
+/// The error of the last plan; an error that no other plan would avoid.
 pub(super) fn first_that_fits<R>(
     plans: impl IntoIterator<Item = Result<Planned, Error>>,
     mut room: impl FnMut(&Plan) -> Result<R, Error>,
@@ -198,7 +198,7 @@ mod tests {
         let (ran, _) = fitted(Limits { subgroups: None, ..Limits::WEBGPU }, has_room).unwrap();
         assert_eq!(ran, Algorithm::Bitonic);
         assert!(fitted(Limits::WEBGPU, |_| Err(Error::limit("elements", 1, 0))).is_err());
-        // Another plan does not avoid a failure.
+        // No other plan would avoid a failure.
         let fails = |_: &Plan| Err(Error::device("gone"));
         assert!(matches!(
             fitted(Limits::WEBGPU, fails).unwrap_err().kind(),

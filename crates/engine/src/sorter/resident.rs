@@ -189,11 +189,11 @@ impl Gathered<'_> {
     }
 }
 
-/// The units of a merge.
+/// The windows of a merge.
 struct Windows {
     /// The end of each window in all runs.
     ends: Vec<Vec<usize>>,
-    /// True with memory for two windows.
+    /// True if there is memory for two windows at a time.
     two: bool,
 }
 

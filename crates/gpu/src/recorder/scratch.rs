@@ -25,9 +25,9 @@ pub(crate) struct Settings {
     pub(crate) narrow: Option<Narrow>,
     /// True if elements have a payload word.
     pub(crate) payload: bool,
-    /// True for memory for an argsort.
+    /// True if the scratch also serves an argsort.
     pub(crate) argsort: bool,
-    /// True for memory for segments.
+    /// True if the scratch also serves segments.
     pub(crate) segments: bool,
     /// The requested variant of the radix sort.
     pub(crate) variant: Option<Variant>,
@@ -244,8 +244,7 @@ mod tests {
                 [false, true].into_iter().flat_map(|it| uses.map(|uses| (it, uses)))
             {
                 for capacity in [1, 2, 1000, 70_001, 1 << 20, 3_333_333, 1 << 24] {
-                    for asked in [None, Some(Variant::Leading)] {
-                        let variant = asked;
+                    for variant in [None, Some(Variant::Leading)] {
                         let settings =
                             Settings { transform, narrow: None, payload, argsort, segments, variant };
                         let most = most_bytes(settings, capacity).unwrap();

@@ -434,8 +434,8 @@ impl KernelSpec for Radix {
     }
 
     /// In bounds since reads are below `n`. The place of an element is the number of elements with a lower digit, or with
-    /// the same digit and a lower index: below `n`, and distinct for each element, since no other pass writes to the
-    /// arrays. Repeated counts of a stalled tile are equal. Segments are disjoint parts of the array, so this holds for
+    /// the same digit and a lower index: below `n`, and distinct for each element, as long as nothing else writes to
+    /// the arrays. Repeated counts of a stalled tile are equal. Segments are disjoint parts of the array, so this holds for
     /// each segment; their tiles do not exceed the most tiles. If the device skips two passes, elements stay in the array
     /// where the plan has them after the two passes. Counters have room for the digits of the most subgroups; sums and
     /// offsets for each value of a digit. `status` and the sums have a row for each tile and chunk.
@@ -524,12 +524,14 @@ impl KernelSpec for Radix {
 
     fn workgroup_bytes(&self, shape: Shape) -> u64 {
         match self.work {
-            _ if self.ranks() => self.tile.workgroup_bytes(),
+            RadixWork::Sweep(_) | RadixWork::Scatter | RadixWork::Runs(_) | RadixWork::Tile => {
+                self.tile.workgroup_bytes()
+            }
             RadixWork::Histogram => u64::from(self.digits * RADIX) * 4,
             RadixWork::Count { .. } => u64::from(RADIX) * 4,
             RadixWork::Sample => 512 * shape.key_bytes() + SAMPLE_WORDS * 4,
             RadixWork::Finish(window) => Self::window_bytes(window, shape),
-            _ => 0,
+            RadixWork::Clear | RadixWork::Scan | RadixWork::Choose | RadixWork::Cut(_) => 0,
         }
     }
 

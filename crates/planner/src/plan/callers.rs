@@ -97,7 +97,8 @@ impl Callers {
         self.plan(elements, radix::plan(elements, variant, &self.tuning, digits, iota)?)
     }
 
-    /// The number that the device takes for the number of tiles in a chunk, in a plan for `capacity` elements.
+    /// The value that kernels read as tiles per chunk, in a plan for `capacity` elements: for `leading` the seed of its
+    /// samples.
     pub fn chunk(&self, capacity: u32) -> u32 {
         match self.variant_for(capacity) {
             Variant::Leading => leading::seed(),

@@ -16,8 +16,8 @@
 //! # The choice
 //!
 //! Each workgroup samples 512 keys, and counts the pairs that begin with equal digits. A number that nobody knows
-//! in advance draws the samples, so that no input can mislead them. The plan takes the fewest leading digits that
-//! leave a key with 24 mates on average. If this spares fewer than two passes, the plan takes all digits: keys of
+//! in advance draws the samples, so that no input can mislead them. The device takes the fewest leading digits that
+//! leave a key with at most 24 mates on average. If this spares fewer than two passes, it takes all digits: keys of
 //! low entropy are sorted as by `onesweep`.
 //!
 //! # What the sample does not see
@@ -32,8 +32,7 @@
 //!
 //! An invocation sorts eight elements in registers. Then rounds merge halves of the eight with either neighbour
 //! until no element moves; halves in order cost a comparison. After twelve rounds the workgroup merges pairs of runs
-//! instead. Equal keys are ordered by their places in the window, so the sort is
-//! stable.
+//! instead. Equal keys are ordered by their places in the window: the sort is stable.
 //!
 //! # Measured
 //!

@@ -75,6 +75,8 @@ struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
+    /// Checks the number of elements.
+    ///
     /// # Errors
     ///
     /// The errors of [`checked_size`].

@@ -25,7 +25,7 @@ pub(super) fn naive(elements: Elements) -> Result<Vec<Round>, Error> {
 
 /// The same sort on blocks: each phase merges every block with its left or right neighbour. The two
 /// form a tile, and tiles start at 0 and at half a tile alternately; one workgroup processes a
-/// tile, so workgroups are independent within a phase. The number of phases is the number of blocks (G. Baudet,
+/// tile, so workgroups are independent within a phase. As many phases as there are blocks suffice (G. Baudet,
 /// D. Stevenson, "Optimal sorting algorithms for parallel computers", 1978).
 pub(super) fn block(elements: Elements, tile: FusedTile) -> Result<Vec<Round>, Error> {
     let half = 1 << (tile.log2() - 1);

@@ -49,10 +49,9 @@
 //!
 //! Lanes of a subgroup hold consecutive elements, item by item. They find their peers, the lanes with the same
 //! digit, by one ballot for each bit; the rank is the number of peers in lower lanes, plus the subgroup's counter of
-//! earlier elements. Kernels use subgroup and lane, never the local index, since WGSL does not relate them. The
-//! kernels serve
-//! subgroups of 4 to 128 lanes; where subgroups are small, workgroups are, too, so that the
-//! counters of eight subgroups fit beside nothing else in 16 KiB.
+//! earlier elements. Kernels use subgroup and lane, never the local index, since WGSL does not relate them.
+//! The kernels serve subgroups of 4 to 128 lanes; where subgroups are small, workgroups are, too, so that the counters
+//! of eight subgroups fit beside nothing else in 16 KiB.
 //!
 //! Workgroup memory decides the speed: the tile lies where the counters were, and 24 KiB let four
 //! workgroups share a core.

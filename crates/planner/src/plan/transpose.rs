@@ -29,7 +29,7 @@ pub(super) fn plan(elements: Elements) -> Result<Vec<Dispatch>, Error> {
     for block_log2 in row_log2 + 1..=log2 {
         let single = (both..block_log2).rev();
         kernels.extend(single.map(|stride_log2| Kernel::Step(Step::Alternating { stride_log2, block_log2 })));
-        // The bit of the direction moves, too. The last stage is ascending, without such a bit.
+        // Transposition also moves the bit that decides the direction; the last stage is ascending and has none.
         let transposed = if block_log2 == log2 { log2 } else { block_log2 - row_log2 };
         let steps = both.min(block_log2) - row_log2;
         let merges = [
