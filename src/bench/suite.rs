@@ -64,6 +64,9 @@ pub enum Outcome {
     TooLong(Duration),
 }
 
+/// A sort this long needs no further warm-up.
+const LONG: Duration = Duration::from_secs(1);
+
 /// Measures a contender on keys generated anew for each run, and verifies every result. Calls `ran`
 /// with the number of runs done, including warm-up.
 ///
@@ -101,7 +104,7 @@ fn measure_runs(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Resu
         }
         // While enough time remains for the timed runs.
         let is_free = spent + sample.end_to_end.mul_f64(pace.least() as f64) < pace.limit;
-        if warm_up > 0 && is_free {
+        if warm_up > 0 && sample.end_to_end < LONG && is_free {
             warm_up -= 1;
             continue;
         }
@@ -347,7 +350,10 @@ impl<'a> Entrant<'a> {
             Ok((Outcome::TooLong(run), _)) => {
                 let runs = human::counted(pace.least() as u64, "run", "runs");
                 let [run, limit] = [run, pace.limit].map(|time| human::time(milliseconds(time)));
-                let why = format!("{runs} of about {run}: more than {limit}; raise --time-limit");
+                let by = self.known.filter(|&(n, _)| n != case.n);
+                let by =
+                    by.map_or_else(String::new, |(n, _)| format!(" (estimated at {})", human::grouped(n)));
+                let why = format!("{runs} of about {run}{by}: more than {limit}; raise --time-limit");
                 tell(Event::Skipped(Skipped { case, why }))
             }
             Err(error) if error.is_too_much() => {

@@ -270,7 +270,8 @@ mod tests {
         let cases: Vec<Case> = report.results.iter().map(|result| result.case.clone()).collect();
         let largest = cases.iter().map(|case| case.n).max().unwrap();
         let table = Table::new(report, &cases, largest, width, false);
-        let why = "3 runs of about 7660186 s: more than 10.0 ms; raise --time-limit, or leave the largest sizes out";
+        let why =
+            "3 runs of about 7660186 s (estimated at 16,777,216): more than 10.0 ms; raise --time-limit";
         let skipped = Skipped { case: cases[cases.len() - 1].clone(), why: why.to_owned() };
         let group = table.group(report, &report.results, &[skipped]);
         [table.introduction(report), table.heading(&cases[0]), group, table.conclusion(report)].concat()
@@ -311,8 +312,8 @@ mod tests {
             ["0 %", "12 %", "999 %", ">999 %", ">999 %"]
         );
         assert_eq!(
-            [1234.5, 12.34, 1.26, 0.31, 0.042, 0.0001].map(times),
-            ["1234 ×", "12.3 ×", "1.26 ×", "0.310 ×", "0.042 ×", "<0.001 ×"]
+            [1234.5, 12.34, 1.26, 0.31, 0.042, 0.002, 0.0001].map(times),
+            ["1234 ×", "12.3 ×", "1.26 ×", "0.310 ×", "0.042 ×", "0.002 ×", "<0.001 ×"]
         );
         assert_eq!([31_400.0, 7.2, 1_048_576.0].map(rounded), ["31,000", "7", "1,000,000"]);
     }

@@ -36,6 +36,10 @@ impl Device {
                 let index = digits.parse().map_err(|_| anyhow!("no GPU has number {digits}"))?;
                 Self::Gpu(Select::Index(index))
             }
+            _ if !name.contains(char::is_alphanumeric) => {
+                let name = quoted(name);
+                bail!("no device has {name} in its name; for the field separator use --delimiter")
+            }
             _ => Self::Gpu(Select::Name(name.to_owned())),
         })
     }
@@ -142,7 +146,10 @@ pub(super) struct Devices {
 impl Drop for Devices {
     /// Waits, since a process that ends during a driver's startup may crash in it.
     fn drop(&mut self) {
-        self.starting.take().map(Starting::wait);
+        if let Some(Starting { device: Ok(thread), .. }) = self.starting.take() {
+            // The result is unused.
+            let _ = thread.join();
+        }
     }
 }
 

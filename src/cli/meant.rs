@@ -218,7 +218,9 @@ impl FileAsKey {
 
 /// Refuses habits from other programs: `-d` for a delimiter or dictionary order, and `-n` with a number.
 pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()> {
-    if !device.is_empty() && !device.contains(char::is_alphanumeric) {
+    if let [byte] = device.as_bytes()
+        && !byte.is_ascii_alphanumeric()
+    {
         bail!("-d chooses the device; for the field separator use -t {0}", shell(device));
     }
     // In sort, -d is dictionary order; other letters or a file may follow.

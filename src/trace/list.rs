@@ -46,8 +46,7 @@ fn percent(part: f64) -> String {
     format!("{} %", short(100.0 * part))
 }
 
-/// The width of the column of words while other columns could be left out, and its least width.
-const WORDS: usize = 36;
+/// The least width of a column of words.
 const LEAST: usize = 16;
 
 /// The title, the summary and the passes, in lines of at most `width` characters, if 60 or more.
@@ -74,9 +73,10 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let mut widths: Vec<Option<usize>> = (0..COLUMNS.len()).map(wide).collect();
     let total = |widths: &[Option<usize>]| widths.iter().flatten().map(|width| width + 2).sum::<usize>() - 2;
     let what = COLUMNS.iter().position(|column| column.heading == "what it does").unwrap_or(0);
-    // Words are cut first, then columns are left out, and then words are cut more.
-    let spare = widths[what].unwrap_or(0).saturating_sub(WORDS);
     for less in 1..=8 {
+        // Words are cut first, and the more so before a column that matters more is left out.
+        let kept = [usize::MAX, 40, 32][usize::from(less > 3) + usize::from(less > 5)];
+        let spare = widths[what].unwrap_or(0).saturating_sub(kept);
         let place = COLUMNS.iter().position(|column| column.less == less);
         if let Some(place) = place.filter(|_| total(&widths) > width + spare) {
             widths[place] = None;

@@ -58,13 +58,18 @@ pub fn network(played: &Played, labels: &[String], width: usize, colours: bool) 
     };
     let mut ranks = padded(&played.input, played.wires());
     let (mut text, mut piece) = (String::new(), begin(&ranks));
-    for part in parts(played, colours) {
-        if piece.pass.is_some() && piece.width + 1 + part.width() > room {
-            text += &end(piece, &ranks);
-            piece = begin(&ranks);
+    for layer in layers(played, colours) {
+        // A step wider than a piece goes over several pieces.
+        let mut wide = layer.iter().map(Part::width).sum();
+        for part in layer {
+            if piece.pass.is_some() && piece.width + 1 + wide > room {
+                text += &end(piece, &ranks);
+                piece = begin(&ranks);
+            }
+            wide = part.width();
+            piece.add(&part);
+            ranks = part.after;
         }
-        piece.add(&part);
-        ranks = part.after;
     }
     text + &end(piece, &ranks)
 }
@@ -76,39 +81,42 @@ fn padded(ranks: &[u32], wires: usize) -> Vec<u32> {
     padded
 }
 
-fn parts(played: &Played, colours: bool) -> Vec<Part> {
+/// The parts of each layer.
+fn layers(played: &Played, colours: bool) -> Vec<Vec<Part>> {
     let wires = played.wires();
     let bare = |text: &str| vec![text.to_owned(); wires];
-    let mut parts = Vec::new();
+    let mut layers = Vec::new();
     for (pass, moment) in (1..).zip(&played.moments) {
         let mut ranks = padded(&moment.before, wires);
         let part = |cells, ranks: &[u32]| Part { pass, cells, after: ranks.to_vec() };
         // A pass that compares nothing has a number, too.
         if moment.layers.is_empty() {
-            parts.push(part(bare("────"), &ranks));
+            layers.push(vec![part(bare("────"), &ranks)]);
         }
         for layer in &moment.layers {
-            match layer {
+            let mut parts: Vec<Part> = match layer {
                 Layer::Compare(_, pairs) => {
-                    for column in columns(pairs) {
+                    let swapped = |column: Vec<Compared>| {
                         let swaps = column.iter().filter(|pair| pair.swapped);
                         swaps.for_each(|pair| ranks.swap(pair.low, pair.high));
-                        parts.push(part(compared(&column, wires, colours), &ranks));
-                    }
+                        part(compared(&column, wires, colours), &ranks)
+                    };
+                    columns(pairs).into_iter().map(swapped).collect()
                 }
                 Layer::Move(sources) => {
                     let from = |source: &Option<usize>| source.map_or(FILLER, |from| ranks[from]);
                     ranks = padded(&sources.iter().map(from).collect::<Vec<_>>(), wires);
-                    parts.push(part(moved(sources, wires), &ranks));
+                    vec![part(moved(sources, wires), &ranks)]
                 }
-                Layer::Count(_) => parts.push(part(bare("─#─"), &ranks)),
-                Layer::Sum(_) => parts.push(part(bare("─Σ─"), &ranks)),
-            }
+                Layer::Count(_) => vec![part(bare("─#─"), &ranks)],
+                Layer::Sum(_) => vec![part(bare("─Σ─"), &ranks)],
+            };
             let last = parts.last_mut().into_iter().flat_map(|part| &mut part.cells);
             last.for_each(|cell| cell.push('─'));
+            layers.push(parts);
         }
     }
-    parts
+    layers
 }
 
 impl Part {

@@ -3,7 +3,7 @@
 //!
 //! An element is its rank, the position in the sorted order; equal keys share the lowest of their
 //! ranks unless positions decide. A rank gives the colour, the printed value and the outcome of a
-//! comparison; digits are those of the keys.
+//! comparison, so networks are interpreted on ranks alone. Plans with digits carry the keys, too.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -111,13 +111,15 @@ impl Played {
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by_key(|&at| keys[at as usize]);
         let sorted: Vec<u64> = order.iter().map(|&at| keys[at as usize]).collect();
-        let input = if plan.shape().payload {
-            let mut input = vec![0; n];
-            (0..).zip(&order).for_each(|(place, &at)| input[at as usize] = place);
-            input
-        } else {
-            keys.iter().map(|&key| sorted.partition_point(|&other| other < key) as u32).collect()
-        };
+        let mut input = vec![0; n];
+        let mut rank = 0;
+        for (place, &at) in order.iter().enumerate() {
+            let is_same = place > 0 && sorted[place - 1] == sorted[place];
+            if !is_same || plan.shape().payload {
+                rank = place as u32;
+            }
+            input[at as usize] = rank;
+        }
         let mut played = Self {
             heat: Heat::new(plan, &input),
             moments: Vec::new(),
@@ -125,15 +127,18 @@ impl Played {
             sorted,
             input,
         };
-        played.play(plan);
+        if plan.distinct_dispatches().any(|it| matches!(it.kernel(), Kernel::Radix(_) | Kernel::Select(_))) {
+            let item = |&rank: &u32| Pair { key: played.sorted[rank as usize], position: rank };
+            let items = played.input.iter().map(item).collect();
+            played.play(plan, items, Pair { key: u64::MAX, position: FILLER }, |item| item.position);
+        } else {
+            played.play(plan, played.input.clone(), FILLER, |rank| rank);
+        }
         Ok(played)
     }
 
-    fn play(&mut self, plan: &Plan) {
+    fn play<T: Item>(&mut self, plan: &Plan, mut items: Vec<T>, last: T, rank: impl Fn(T) -> u32) {
         let n = self.input.len();
-        let item = |&rank: &u32| Pair { key: self.sorted[rank as usize], position: rank };
-        let last = Pair { key: u64::MAX, position: FILLER };
-        let mut items: Vec<Pair<u64>> = self.input.iter().map(item).collect();
         items.resize(plan.room().max(plan.other_room()) as usize, last);
         let (mut before, mut live) = (self.input.clone(), n);
         interpreter::watch(plan, &mut items, last, |done, dispatch, items| {
@@ -141,13 +146,13 @@ impl Played {
             let writes = access.writes as usize;
             live = if access.changes_sides { writes } else { live.max(writes) };
             let items = &items[..live];
-            let is_in_order = items.is_sorted_by_key(|item| item.position);
+            let is_in_order = items.is_sorted_by_key(|&item| rank(item));
             self.in_order_after = is_in_order.then(|| self.in_order_after.unwrap_or(done));
             let is_few = n <= FEW;
             if !is_few && !self.heat.wants(done) {
                 return;
             }
-            let after: Vec<u32> = items.iter().map(|item| item.position).collect();
+            let after: Vec<u32> = items.iter().map(|&item| rank(item)).collect();
             self.heat.take(done, &after);
             if is_few {
                 let layer = at_once(dispatch, &before, &after, &self.sorted);
@@ -259,7 +264,12 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
                     return None;
                 }
                 RadixWork::Tile | RadixWork::Sweep(_) | RadixWork::Scatter => moved(before, after),
-                _ => Layer::Count(Vec::new()),
+                RadixWork::Clear
+                | RadixWork::Sample
+                | RadixWork::Choose
+                | RadixWork::Cut(_)
+                | RadixWork::Finish(_)
+                | RadixWork::Runs(_) => Layer::Count(Vec::new()),
             })
         }
         _ => None,

@@ -137,8 +137,8 @@ fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<O
         if folder.is_some() && target.canonicalize().is_ok_and(|real| inputs.contains(&real)) {
             let (target, file) = (human::path(&target), human::path(file));
             bail!(
-                "{target}: is the output for {file} but also an input; \
-                 name another folder, or use --in-place to replace it"
+                "{target}: is the output for {file} and an input; \
+                 name another folder, or use --in-place to replace the inputs"
             );
         }
         if let Some(other) = targets.insert(target.clone(), file.clone()) {

@@ -242,7 +242,7 @@ impl Drawn {
         self.shape(class).rectangle((left, top), (right, bottom));
     }
 
-    /// The rectangle around these wires, `half` of pixels beyond them.
+    /// The rectangle around these wires and `half` pixels more at each side.
     fn around(&mut self, class: &'static str, across: (f64, f64), (first, last): (usize, usize), half: f64) {
         let (top, bottom) = (self.wires.y(first) - half, self.wires.y(last) + half);
         self.rectangle(class, across, (top, bottom));

@@ -101,15 +101,17 @@ impl Map {
         // Rounded like written numbers, so that cells are equal.
         let across = played.heat.columns as f64;
         let cell = ((right - left) / across * 10.0).floor() / 10.0;
+        // In whole pixels, so that rows are equal.
+        let row = (MANY / played.heat.rows.len() as f64).floor().clamp(ROW[0], ROW[1]);
         Self {
             columns: columns.into_iter().map(|(heading, x)| (of(heading), x)).collect(),
             input: if is_wide { begin } else { 0.0 },
             words,
             left,
             right: left + across * cell,
-            top: top + 15.0,
-            // In whole pixels, so that rows are equal.
-            row: (MANY / played.heat.rows.len() as f64).floor().clamp(ROW[0], ROW[1]),
+            // The distance from the headings to the first row's words is the same for thin rows.
+            top: top + 15.0 + ((ROW[1] - row) / 2.0).ceil(),
+            row,
             cell,
         }
     }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Several plans make panels, next to each other if they fit. A network alone has no heat map, and
-//! frames of stages in place of passes. Any renderer of SVG 1.1 shows the colours of a light page; a
+//! its frames are stages. Any renderer of SVG 1.1 shows the colours of a light page; a
 //! browser overrides them on a dark one, and plays the animation, unless its user prefers reduced
 //! motion.
 
@@ -145,7 +145,7 @@ fn draw(
             y += 16.0;
             svg.text("q", (0.0, y), &line);
         }
-        y = map::draw(panel, most, y + 14.0, svg, motion.as_deref_mut()) + 28.0;
+        y = map::draw(panel, most, y + 14.0, svg, motion.as_deref_mut());
     } else if is_named {
         let name = trace.network_title();
         svg.text("h", (0.0, y), &name);
@@ -155,10 +155,12 @@ fn draw(
     }
     if let Some(diagram) = diagram {
         width = width.max(diagram.width());
-        y = diagram.draw(y, svg, motion);
-        if !is_network {
-            y = diagram.legend(most, y, svg);
-        }
+        y = if is_network {
+            diagram.draw(y, svg, motion)
+        } else {
+            let end = diagram.draw(y + 28.0, svg, motion);
+            diagram.legend(most, end, svg)
+        };
     }
     [width, y]
 }
