@@ -43,7 +43,7 @@ pub enum Shape {
     Days,
 }
 
-/// The attoseconds of a duration, and its form. A duration of over two trillion years is refused.
+/// The attoseconds of a duration, and its form. A duration of over 146 billion years is refused.
 pub fn parse(field: &[u8]) -> Option<(i128, Shape)> {
     let (minus, text) = split_sign(field);
     let (duration, shape) = match text {
@@ -51,13 +51,12 @@ pub fn parse(field: &[u8]) -> Option<(i128, Shape)> {
         _ if text.contains(&b':') => clock(text)?,
         _ => units(text)?,
     };
-    Some((signed(duration, minus == Some(true))?, shape))
+    Some((signed(duration, SECOND, minus == Some(true))?, shape))
 }
 
-/// A number with a sign, if the number is small enough for a key.
-pub(crate) fn signed(size: u128, negative: bool) -> Option<i128> {
-    const LARGEST: i128 = 1 << 126;
-    let size = i128::try_from(size).ok().filter(|&size| size <= LARGEST)?;
+/// A number of units with a sign, at most 2⁶² seconds: keys hold the seconds in 64 bits, and nulls lie beyond.
+pub(crate) fn signed(size: u128, second: u128, negative: bool) -> Option<i128> {
+    let size = i128::try_from(size).ok().filter(|_| size <= second << 62)?;
     Some(if negative { -size } else { size })
 }
 
@@ -256,7 +255,7 @@ mod tests {
             ("0:00.000000000000000001", 1),
             ("1e-18", 1),
             ("0.00000000000000000000125w", 756),
-            ("85070591730234615865.843651857942052864", 1 << 126),
+            ("4611686018427387904", ATTOS * NANOS << 62),
         ] {
             assert_eq!(duration(field.as_bytes()), Some(attoseconds), "{field}");
         }
@@ -369,7 +368,8 @@ mod tests {
             "1.0000000000000001ms",
             // Too long.
             "1e30",
-            "85070591730234615865.843651857942052865",
+            "4611686018427387904.000000000000000001",
+            "9223372036854775808",
             "600000000000000w",
             "99999999999999999999999999999999999999999999",
             "1e99999999999999999999d",

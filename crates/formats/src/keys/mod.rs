@@ -310,8 +310,10 @@ mod tests {
 
     #[test]
     fn words_are_in_the_order_of_times() {
-        let times =
-            [-(1_i128 << 84), -1_000_000_001, -1_000_000_000, -1, 0, 1, 999_999_999, 1_000_000_000, 1 << 84];
+        const SECOND: i128 = 1_000_000_000;
+        let times = [-SECOND << 62, -SECOND - 1, -SECOND, -1, 0, 1, SECOND - 1, SECOND, SECOND << 62];
+        assert!(times.iter().all(|&time| !is_null(of_nanoseconds(time, false))));
+        assert!([-1, 1].iter().all(|&sign| !is_null(of_attoseconds((sign * SECOND * SECOND) << 62, true))));
         for pair in times.windows(2) {
             let [a, b] = [pair[0], pair[1]];
             assert!(of_nanoseconds(a, false) < of_nanoseconds(b, false), "{a} {b}");

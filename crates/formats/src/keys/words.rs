@@ -42,21 +42,25 @@ pub fn of_integer(integer: i128, descending: bool) -> u128 {
 pub fn of_nanoseconds(nanoseconds: i128, descending: bool) -> u128 {
     /// The number of nanoseconds in a second.
     const NANOSECONDS: i64 = 1_000_000_000;
-    let (seconds, fraction) = if let Ok(few) = i64::try_from(nanoseconds) {
-        (few.div_euclid(NANOSECONDS), few.rem_euclid(NANOSECONDS))
-    } else {
-        let second = i128::from(NANOSECONDS);
-        (nanoseconds.div_euclid(second) as i64, nanoseconds.rem_euclid(second) as i64)
+    let Ok(few) = i64::try_from(nanoseconds) else {
+        return of_parts(nanoseconds, NANOSECONDS, descending);
     };
+    let (seconds, fraction) = (few.div_euclid(NANOSECONDS), few.rem_euclid(NANOSECONDS));
     of_seconds(seconds, fraction * (SECOND / NANOSECONDS), descending)
 }
 
 /// Returns the word of a duration in attoseconds.
 #[inline]
 pub fn of_attoseconds(attoseconds: i128, descending: bool) -> u128 {
-    let second = i128::from(SECOND);
-    let (seconds, fraction) = (attoseconds.div_euclid(second), attoseconds.rem_euclid(second));
-    of_seconds(seconds as i64, fraction as i64, descending)
+    of_parts(attoseconds, SECOND, descending)
+}
+
+/// Returns the word of a number of parts of a second.
+fn of_parts(parts: i128, second: i64, descending: bool) -> u128 {
+    let seconds =
+        i64::try_from(parts.div_euclid(second.into())).expect("values have fewer than 2^63 seconds");
+    let fraction = parts.rem_euclid(second.into()) as i64;
+    of_seconds(seconds, fraction * (SECOND / second), descending)
 }
 
 fn of_seconds(seconds: i64, attoseconds: i64, descending: bool) -> u128 {
