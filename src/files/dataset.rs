@@ -25,6 +25,7 @@ use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::numbers::span::Census;
+use crate::io::ordered::differences;
 use crate::io::records::{Print, write_text};
 use crate::io::{Counts, InputSpec, Output, Words};
 use crate::key_buf::KeyBuf;
@@ -306,6 +307,21 @@ pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::W
     binary::write(keys, map, to, |_| {})
 }
 
+/// Completes the report on a dataset of which `written` records were written.
+fn ended(
+    mut report: Report,
+    sort: crate::report::Report,
+    repeated: usize,
+    written: usize,
+    reading: Meanwhile<Duration>,
+) -> Report {
+    report.sort = sort;
+    report.repeated = repeated as u64;
+    report.cut = report.records - report.repeated - written as u64;
+    report.phases.read = reading.wait();
+    report
+}
+
 /// The output, and the meaning of the ordered words.
 enum Written {
     /// Writes elements or positions; the words are their keys with this map.
@@ -391,10 +407,23 @@ impl<'a> Outcome<'_, 'a> {
                 done
             }
         };
-        report.sort = sort;
-        report.repeated = repeated as u64;
-        report.cut = report.records - report.repeated - len as u64;
-        report.phases.read = reading.wait();
-        Ok(report)
+        Ok(ended(report, sort, repeated, len, reading))
+    }
+
+    /// Writes the keys of numbers as a run.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; a failure of the device.
+    pub(super) fn spill(self, output: &mut Output) -> Result<Report, Error> {
+        let Self { ordered, mut report, reading, .. } = self;
+        let len = ordered.count();
+        let (repeated, sort) = ordered.take(&mut |keys| {
+            let start = Instant::now();
+            differences::write(&keys, output).map_err(|error| output.failed(error))?;
+            report.phases.write += start.elapsed();
+            Ok(())
+        })?;
+        Ok(ended(report, sort, repeated, len, reading))
     }
 }

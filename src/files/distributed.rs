@@ -30,10 +30,10 @@ use super::tally::sum_of_elements;
 use crate::error::Error;
 use crate::format::Format;
 use crate::io::batch::Keyed;
-use crate::io::binary::{self, BinaryInput};
+use crate::io::binary::BinaryInput;
 use crate::io::fields::{self, Dialect, Head, Known};
 use crate::io::frames::{FramePayload, RunFormat};
-use crate::io::ordered::partition;
+use crate::io::ordered::{differences, partition};
 use crate::io::records::Print;
 use crate::io::{Compression, Input, InputKind, InputSpec, Output, Text};
 use crate::runs::Folders;
@@ -312,9 +312,10 @@ impl Task<'_> {
     pub fn reduce(&self, sources: Vec<Source>, has_head: bool, to: To) -> Result<Report, Error> {
         let job = &self.job;
         let mut output = job.open(to)?;
+        let how = &job.decisions.how;
         let run = |source: Source| {
             let form = match source.element.as_deref().map(str::parse::<ElementType>) {
-                Some(Ok(element)) => RunFormat::Elements(element, Print::Shortest),
+                Some(Ok(element)) => RunFormat::Elements(how.by.order.map(element), Print::Shortest),
                 _ => RunFormat::Frames(FramePayload::Bytes),
             };
             let Source { name, reader, range, .. } = source;
@@ -327,7 +328,6 @@ impl Task<'_> {
         let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run).collect();
         let head = if has_head { self.head.clone() } else { Head::default() };
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
-        let how = &job.decisions.how;
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
         let expected = job.bytes_of(n, read, how.element());
         let report = runs.merge(&mut output, expected, &job.watch)?;
@@ -396,7 +396,7 @@ impl Task<'_> {
         part: Dataset,
         cut: &Cut,
         sorter: &Sorter,
-        mut to: &mut (dyn Write + Send),
+        to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
         let Content::Numbers { keys, map, .. } = part.content else { panic!("binary parts are numbers") };
         let ask = self.job.ask;
@@ -407,10 +407,9 @@ impl Task<'_> {
             Keyed::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0)
         };
         let ranges = cut.write(keys.len(), key, |range| {
-            let bytes = range.len() * map.element.bytes();
             let keys = keys.range(range);
-            binary::write(&keys, map, &mut to, |_| {}).map_err(|error| Error::io(RUN, "write", error))?;
-            Ok((bytes as u64, sum_of_elements(&keys, map)))
+            let bytes = differences::write(&keys, &mut to).map_err(|error| Error::io(RUN, "write", error))?;
+            Ok((bytes, sum_of_elements(&keys, map)))
         })?;
         Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
     }
@@ -431,7 +430,7 @@ impl Task<'_> {
             order.len(),
             |at| records.row(order[at]),
             |range| {
-                let mut output = Output::writer(&mut *to, RUN.to_owned());
+                let mut output = Output::writer(&mut *to, "a run".to_owned());
                 let payload = (FramePayload::Bytes, block);
                 let written = write_frames(&records.pieces, &order[range], 0, payload, true, &mut output)?;
                 output.finish()?;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use gpusort_order::key::ElementType;
+use gpusort_order::key::{ElementType, KeyMap};
 
 use super::dataset::{Content, Dataset, OutputSpec, order_records};
 use super::parts::{Parts, position_type};
@@ -22,16 +22,14 @@ use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::binary::BinaryInput;
 use crate::io::fields::Head;
 use crate::io::frames::{Frame, FramePayload, RunFormat, RunReader};
 use crate::io::numbers::span::Census;
-use crate::io::opened::Opened;
-use crate::io::ordered::{self, BESIDE_BYTES, Elements, Emit, Merged, Records};
+use crate::io::ordered::{self, BESIDE_BYTES, ElementForm, Elements, Emit, Merged, Records, Source};
 use crate::io::piece::Piece;
 use crate::io::places::Places;
 use crate::io::records::Print;
-use crate::io::{Input, InputSpec, Output, print};
+use crate::io::{InputSpec, Output, print};
 use crate::order::{KeyOrder, TextForm};
 use crate::parallel;
 use crate::runs::{Budget, Folders, Spill};
@@ -139,8 +137,8 @@ impl<'a> Runs<'a> {
             self.census = self.census.merge(part.census(self.how)?);
         }
         let done = match part.content {
-            Content::Numbers { print, .. } if !self.ask.positions => {
-                self.add_elements(part, print, sorter)?
+            Content::Numbers { map, print, .. } if !self.ask.positions => {
+                self.add_elements(part, (map, print), sorter)?
             }
             _ => self.add_records(part, sorter)?,
         };
@@ -186,13 +184,16 @@ impl<'a> Runs<'a> {
     }
 
     /// Adds a part that holds only elements.
-    fn add_elements(&mut self, part: Dataset, print: Print, sorter: &Sorter) -> Result<Report, Error> {
-        let form = RunFormat::Elements(part.written(&self.ask).expect("numbers have a type"), print);
-        let ask = OutputSpec { format: Format::Binary, ..self.ask };
-        let outcome = part.order(sorter, ask, &Watch::default())?;
+    fn add_elements(
+        &mut self,
+        part: Dataset,
+        (map, print): (KeyMap, Print),
+        sorter: &Sorter,
+    ) -> Result<Report, Error> {
+        let outcome = part.order(sorter, self.ask, &Watch::default())?;
         let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
-        let open = self.run_for(form, ends)?;
-        outcome.write(&mut output_of(&mut open.spill), &Watch::default())
+        let open = self.run_for(RunFormat::Elements(map, print), ends)?;
+        outcome.spill(&mut output_of(&mut open.spill))
     }
 
     /// The number of records so far, including skipped ones: the position of the next record.
@@ -271,12 +272,12 @@ impl<'a> Runs<'a> {
         let mut runs = std::mem::take(&mut self.done);
         // Runs of elements are merged as such if they have one type and print alike.
         let elements = match runs.first().map(|run| run.form) {
-            Some(form @ RunFormat::Elements(of, print)) => {
+            Some(form @ RunFormat::Elements(map, print)) => {
                 let is_alike = |run: &Run| {
                     run.form == form
-                        || is_bits && matches!(run.form, RunFormat::Elements(other, _) if other == of)
+                        || is_bits && matches!(run.form, RunFormat::Elements(other, _) if other == map)
                 };
-                runs.iter().all(is_alike).then_some((of, print))
+                runs.iter().all(is_alike).then_some((map, print))
             }
             _ => None,
         };
@@ -291,8 +292,8 @@ impl<'a> Runs<'a> {
             let mut left = runs.into_iter();
             while left.len() > 0 {
                 let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let (form, into) = if let Some((of, _)) = elements {
-                    (some[0].form, Target::Elements(of, None))
+                let (form, into) = if let Some((map, _)) = elements {
+                    (some[0].form, Target::Elements(map, ElementForm::Run))
                 } else {
                     let payload = self.payload();
                     (RunFormat::Frames(payload), Target::Records(Emit::Frames(payload, budget.block())))
@@ -323,7 +324,8 @@ impl<'a> Runs<'a> {
         }
         let into = match (elements, element) {
             _ if self.ask.positions => Target::Records(Emit::Positions(element.filter(|_| is_bits))),
-            (Some((of, print)), _) => Target::Elements(of, (!is_bits).then_some(print)),
+            (Some((map, _)), _) if is_bits => Target::Elements(map, ElementForm::Binary),
+            (Some((map, print)), _) => Target::Elements(map, ElementForm::Text(print)),
             (None, Some(element)) => Target::Records(Emit::Elements(element, orders[0].descending)),
             (None, None) => Target::Records(Emit::Records),
         };
@@ -350,12 +352,9 @@ impl<'a> Runs<'a> {
         let (selection, memory) = (self.ask.selection, self.budget.bytes() / 2);
         let emit = match into {
             Target::Records(emit) => emit,
-            Target::Elements(element, print) => {
-                let source = BinaryInput::raw(Input::reader("a run", std::io::empty()), element);
-                let opened = runs.into_iter().map(|run| (&source, Opened::of(run.name, run.reader)));
-                // A key may have its own direction.
-                let direction = KeyOrder { descending: orders[0].descending, ..self.how.by.order };
-                let elements = Elements { runs: opened.collect(), direction, selection, print, memory };
+            Target::Elements(order, form) => {
+                let sources = runs.into_iter().map(|run| Source::Run(run.name, run.reader)).collect();
+                let elements = Elements { sources, order, selection, form, memory };
                 return ordered::merge_elements(elements, to, progress);
             }
         };
@@ -370,8 +369,7 @@ impl<'a> Runs<'a> {
         let beside = BESIDE_BYTES + 16 + 64 * (orders.len() as u64).saturating_sub(1);
         let times = 4 + texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
-        let reader =
-            |Run { name, reader, form, .. }| RunReader { name, reader, form, orders: orders.clone() };
+        let reader = |Run { name, reader, form, .. }| RunReader::new(name, reader, form, orders.clone());
         let readers = runs.into_iter().map(reader).collect();
         let records = Records { selection, emit, bytes, orders };
         ordered::merge_records(readers, &records, to, progress)
@@ -416,8 +414,8 @@ pub(super) fn write_frames(
 /// The result of a merge.
 #[derive(Clone, Copy)]
 enum Target {
-    /// Elements of this type, in this form.
-    Elements(ElementType, Option<Print>),
+    /// Elements with these keys, in this form.
+    Elements(KeyMap, ElementForm),
     Records(Emit),
 }
 

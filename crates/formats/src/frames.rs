@@ -12,16 +12,18 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use gpusort_order::key::ElementType;
+use gpusort_order::key::{KeyMap, KeyWords};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::keys::texts::TextColumn;
 use super::keys::{self, Column, EXACT, Keys};
+use super::ordered::differences::KeyReader;
 use super::piece::{Bytes, Piece};
 use super::range::Range;
 use super::records::Print;
 use super::text::Text;
 use crate::error::Error;
+use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::order::{Class, KeyOrder};
 use crate::parallel;
 
@@ -218,8 +220,8 @@ impl Entries<'_> {
 /// The contents of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RunFormat {
-    /// Elements of this type; text output prints them this way.
-    Elements(ElementType, Print),
+    /// The keys of elements, in the form of [`differences`]; text output prints them this way.
+    Elements(KeyMap, Print),
     /// Frames of keys with this payload.
     Frames(FramePayload),
 }
@@ -238,76 +240,95 @@ pub enum FramePayload {
 /// Reads a run.
 pub struct RunReader {
     /// The name for messages.
-    pub name: String,
-    /// The bytes of the run.
-    pub reader: Box<dyn Read + Send + Sync>,
-    /// The contents of the run.
-    pub form: RunFormat,
+    name: String,
+    contents: Contents,
     /// The order of each key.
-    pub orders: Arc<[KeyOrder]>,
+    orders: Arc<[KeyOrder]>,
+}
+
+enum Contents {
+    Elements(KeyReader, KeyMap, Print),
+    Frames(Box<dyn Read + Send + Sync>, FramePayload),
 }
 
 impl RunReader {
+    /// Reads a run of this form, whose keys are in these orders.
+    pub fn new(
+        name: String,
+        reader: Box<dyn Read + Send + Sync>,
+        form: RunFormat,
+        orders: Arc<[KeyOrder]>,
+    ) -> Self {
+        let contents = match form {
+            RunFormat::Elements(map, print) => Contents::Elements(KeyReader::new(reader), map, print),
+            RunFormat::Frames(payload) => Contents::Frames(reader, payload),
+        };
+        Self { name, contents, orders }
+    }
+
     /// Returns the next records, about `most` bytes; empty at the end.
     pub(super) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
-        let read = match self.form {
-            RunFormat::Elements(element, print) => self.elements(element, print, most),
-            RunFormat::Frames(payload) => self.frames(payload, most),
+        let read = match &mut self.contents {
+            Contents::Elements(reader, map, print) => elements(reader, *map, *print, most, &self.orders),
+            Contents::Frames(reader, payload) => frames(reader, *payload, most, &self.orders),
         };
         read.map_err(|error| Error::io(&self.name, "read", error))
     }
+}
 
-    fn elements(&mut self, element: ElementType, print: Print, most: usize) -> io::Result<Vec<Piece>> {
-        /// The number of elements that a core turns into keys at once.
-        const SOME: usize = 1 << 13;
-        let size = element.bytes();
-        let mut bytes = vec![0; (most / 2 / size).max(1) * size];
-        let count = crate::file::fill(&mut bytes, |room, _| self.reader.read(room))?;
-        bytes.truncate(count);
-        let rules = self.orders[0];
-        let descending = rules.descending;
-        // Other runs may spell numbers in other ways, so the line becomes a key of its own.
-        let line = self.orders.get(1).copied();
-        let pieces = parallel::map_parts(bytes.chunks(SOME * size), |bytes| {
-            let mut keys = Keys::of_words(bytes.chunks_exact(size).map(|bytes| {
-                let mut wide = [0; 8];
-                wide[..size].copy_from_slice(bytes);
-                keys::of_bits(u64::from_le_bytes(wide), element, descending, rules)
-            }));
-            if let Some(order) = line {
-                keys = keys.with_lines(order, descending, print);
-            }
-            Piece { bytes: Bytes::Printed(print, descending), ..Piece::of(keys.by_records()) }
-        });
-        Ok(pieces)
+/// Returns the next elements of a run as records.
+fn elements(
+    reader: &mut KeyReader,
+    map: KeyMap,
+    print: Print,
+    most: usize,
+    orders: &[KeyOrder],
+) -> io::Result<Vec<Piece>> {
+    fn read<W: KeyWidth>(reader: &mut KeyReader, most: usize) -> io::Result<KeyBuf<'static>> {
+        let mut keys = Vec::<W>::new();
+        reader.read(most, &mut keys)?;
+        Ok(keys.into())
     }
+    let most = most / 2 / map.element.bytes();
+    let keys = match map.element.key_words() {
+        KeyWords::One => read::<u32>(reader, most)?,
+        KeyWords::Two => read::<u64>(reader, most)?,
+    };
+    // Other runs may spell numbers in other ways, so the line becomes a key of its own.
+    let pieces = Piece::of_numbers(&keys, map, print, orders, true);
+    Ok(parallel::map_parts(pieces, |piece| Piece { keys: piece.keys.by_records(), ..piece }))
+}
 
-    fn frames(&mut self, payload: FramePayload, most: usize) -> io::Result<Vec<Piece>> {
-        let (mut groups, mut read) = (Vec::new(), 0);
-        while read < most {
-            let mut header = [[0; 8]; HEADER / 8];
-            let count = crate::file::fill(header.as_flattened_mut(), |room, _| self.reader.read(room))?;
-            if count == 0 {
-                break;
-            }
-            let [numbers, bytes] = header.map(u64::from_le_bytes);
-            let (records, entries) = ((numbers >> 32) as u32, numbers as u32 as usize);
-            let bytes = usize::try_from(bytes).ok().filter(|_| count == HEADER);
-            let bytes = bytes.ok_or(io::ErrorKind::InvalidData)?;
-            if groups.last().is_none_or(|group: &Frames| group.text.len() >= PART) {
-                groups.push(Frames::default());
-            }
-            let Some(Frames { text, places }) = groups.last_mut() else { break };
-            let begin = text.len();
-            text.resize(begin + bytes + entries, 0);
-            self.reader.read_exact(&mut text[begin..])?;
-            places.push((records, begin, begin + bytes));
-            read += bytes + entries;
+/// Returns the next frames of a run as records.
+fn frames(
+    reader: &mut dyn Read,
+    payload: FramePayload,
+    most: usize,
+    orders: &[KeyOrder],
+) -> io::Result<Vec<Piece>> {
+    let (mut groups, mut read) = (Vec::new(), 0);
+    while read < most {
+        let mut header = [[0; 8]; HEADER / 8];
+        let count = crate::file::fill(header.as_flattened_mut(), |room, _| reader.read(room))?;
+        if count == 0 {
+            break;
         }
-        let orders = &self.orders[..];
-        let pieces = parallel::map_parts(groups, |group| group.decoded(payload, orders));
-        pieces.into_iter().map(|piece| piece.ok_or_else(|| io::ErrorKind::InvalidData.into())).collect()
+        let [numbers, bytes] = header.map(u64::from_le_bytes);
+        let (records, entries) = ((numbers >> 32) as u32, numbers as u32 as usize);
+        let bytes = usize::try_from(bytes).ok().filter(|_| count == HEADER);
+        let bytes = bytes.ok_or(io::ErrorKind::InvalidData)?;
+        if groups.last().is_none_or(|group: &Frames| group.text.len() >= PART) {
+            groups.push(Frames::default());
+        }
+        let Some(Frames { text, places }) = groups.last_mut() else { break };
+        let begin = text.len();
+        text.resize(begin + bytes + entries, 0);
+        reader.read_exact(&mut text[begin..])?;
+        places.push((records, begin, begin + bytes));
+        read += bytes + entries;
     }
+    let pieces = parallel::map_parts(groups, |group| group.decoded(payload, orders));
+    pieces.into_iter().map(|piece| piece.ok_or_else(|| io::ErrorKind::InvalidData.into())).collect()
 }
 
 /// The number of bytes that justifies a parallel task.

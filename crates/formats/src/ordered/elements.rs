@@ -7,28 +7,42 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
+use std::io::Read;
+
 use gpusort_order::key::{KeyMap, Word};
 
 use crate::binary::{self, BinaryInput};
 use crate::error::Error;
 use crate::key_buf::KeyWidth;
 use crate::opened::Opened;
-use crate::order::{KeyOrder, Selection};
+use crate::order::Selection;
 use crate::output::Output;
 use crate::records::{Print, write_text};
 
+use super::differences::{self, KeyReader};
 use super::disorder::{Disorder, not_sorted};
 use super::steps::{self, MergeSource, Merged, Step, merge_runs};
 
-/// An input with its buffered keys.
+/// An input or a run with its buffered keys.
 struct ElementSource<'a, W> {
-    source: &'a BinaryInput,
-    opened: Opened,
+    origin: Origin<'a, W>,
     order: KeyMap,
-    refuses_nan: bool,
     /// The keys in memory, in order; keys before `at` are merged.
     keys: Vec<W>,
     at: usize,
+}
+
+enum Origin<'a, W> {
+    Input(Box<ElementInput<'a, W>>),
+    /// A run, with its name.
+    Run(KeyReader, String),
+}
+
+/// An input of a merge.
+struct ElementInput<'a, W> {
+    source: &'a BinaryInput,
+    opened: Opened,
+    refuses_nan: bool,
     /// The last key of this or an earlier block.
     last: Option<W>,
     /// The bytes of an incomplete element.
@@ -38,80 +52,83 @@ struct ElementSource<'a, W> {
     number: u64,
 }
 
-/// Binary elements of a common type, and how to merge them.
+/// Elements of a common type, and how to merge them.
 pub struct Elements<'a> {
-    /// The runs, each with its source.
-    pub runs: Vec<(&'a BinaryInput, Opened)>,
+    /// The inputs or runs.
+    pub sources: Vec<Source<'a>>,
     /// The order of the elements.
-    pub direction: KeyOrder,
+    pub order: KeyMap,
     /// The elements to write.
     pub selection: Selection,
-    /// The form of the elements in text; `None` writes their bits.
-    pub print: Option<Print>,
+    /// The form of the output.
+    pub form: ElementForm,
     /// The approximate memory limit.
     pub memory: u64,
+}
+
+/// A source of elements.
+pub enum Source<'a> {
+    /// A binary input; true if a NaN is an error.
+    Input(&'a BinaryInput, Opened, bool),
+    /// A run that [`write`](super::differences::write) wrote, with its name.
+    Run(String, Box<dyn Read + Send + Sync>),
+}
+
+/// The form of merged elements.
+#[derive(Clone, Copy)]
+pub enum ElementForm {
+    /// Their bits.
+    Binary,
+    /// Text.
+    Text(Print),
+    /// A run.
+    Run,
 }
 
 type Run<'a, W> = steps::RunCursor<ElementSource<'a, W>>;
 
 impl<'a, W: KeyWidth> ElementSource<'a, W> {
-    fn new((source, opened): (&'a BinaryInput, Opened), direction: KeyOrder) -> Result<Self, Error> {
-        // For a .npy file, the check of the header included this one.
-        if source.count().is_none() {
-            source.check_file()?;
-        }
-        Ok(Self {
-            source,
-            opened: source.opened(opened)?,
-            order: direction.map(source.element()),
-            refuses_nan: source.refuses_nan(direction),
-            keys: Vec::new(),
-            at: 0,
-            last: None,
-            part: Vec::new(),
-            bytes: 0,
-            number: 0,
-        })
+    fn new(source: Source<'a>, order: KeyMap) -> Result<Self, Error> {
+        let origin = match source {
+            Source::Run(name, reader) => Origin::Run(KeyReader::new(reader), name),
+            Source::Input(source, opened, refuses_nan) => {
+                // For a .npy file, the check of the header included this one.
+                if source.count().is_none() {
+                    source.check_file()?;
+                }
+                let opened = source.opened(opened)?;
+                let (last, part, bytes, number) = (None, Vec::new(), 0, 0);
+                Origin::Input(Box::new(ElementInput {
+                    source,
+                    opened,
+                    refuses_nan,
+                    last,
+                    part,
+                    bytes,
+                    number,
+                }))
+            }
+        };
+        Ok(Self { origin, order, keys: Vec::new(), at: 0 })
     }
 
     /// Returns the unmerged keys in memory.
     fn rest(&self) -> &[W] {
         &self.keys[self.at..]
     }
-
-    /// Truncates the keys before the first refused or misplaced key, and returns the error of that key.
-    fn find_wrong(&self, keys: &mut Vec<W>) -> Option<Error> {
-        let (map, mut wrong) = (W::map(self.order), None);
-        if self.refuses_nan
-            && let Some(at) = keys.iter().position(|key| key.is_nan(map))
-        {
-            wrong = Some(self.source.is_nan(self.number + at as u64));
-            keys.truncate(at);
-        }
-        if let Some((at, pair)) = binary::first_broken(keys, self.last.map(W::into), false) {
-            let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
-            let [before, value] = pair.map(|key| binary::shown(key, self.order));
-            wrong = Some(not_sorted(Disorder { place, value, before }));
-            keys.truncate(at);
-        }
-        wrong
-    }
 }
 
-impl<W: KeyWidth> MergeSource for ElementSource<'_, W> {
-    fn held(&self) -> usize {
-        size_of_val(self.rest())
-    }
-
-    fn is_ready(&self) -> bool {
-        self.opened.is_ready
-    }
-
-    fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
-        let size = self.source.element().bytes();
-        self.keys.drain(..self.at);
-        self.at = 0;
-        let room = (most / size_of::<W>()).saturating_sub(self.keys.len()).max(1) * size;
+impl<W: KeyWidth> ElementInput<'_, W> {
+    /// Reads about `room` bytes, and appends their keys. Sets `wrong` to the error that follows them. Returns true if
+    /// the input goes on.
+    fn read(
+        &mut self,
+        room: usize,
+        order: KeyMap,
+        all: &mut Vec<W>,
+        wrong: &mut Option<Error>,
+    ) -> Result<bool, Error> {
+        let size = order.element.bytes();
         let (opened, part) = (&mut self.opened, &mut self.part);
         let mut read = 0;
         let fill = |bytes: &mut [u8]| {
@@ -131,7 +148,7 @@ impl<W: KeyWidth> MergeSource for ElementSource<'_, W> {
             part.extend_from_slice(&bytes[whole..filled]);
             Ok(whole)
         };
-        let (mut keys, _) = binary::read_keys(room, self.source, self.order, fill)?;
+        let (mut keys, _) = binary::read_keys(room, self.source, order, fill)?;
         self.bytes += read as u64;
         // At most the number of elements in the header, since readers of the file rely on that number.
         let left = self.source.count().map_or(u64::MAX, |count| count - self.number);
@@ -141,11 +158,53 @@ impl<W: KeyWidth> MergeSource for ElementSource<'_, W> {
             keys.truncate(usize::try_from(left).unwrap_or(usize::MAX));
             *wrong = self.source.check(self.bytes).err();
         }
-        *wrong = self.find_wrong(&mut keys).or(wrong.take());
+        *wrong = self.find_wrong(order, &mut keys).or(wrong.take());
         self.number += keys.len() as u64;
         self.last = keys.last().copied().or(self.last);
-        self.keys.append(&mut keys);
+        all.append(&mut keys);
         Ok(!is_over)
+    }
+
+    /// Truncates the keys before the first refused or misplaced key, and returns the error of that key.
+    fn find_wrong(&self, order: KeyMap, keys: &mut Vec<W>) -> Option<Error> {
+        let (map, mut wrong) = (W::map(order), None);
+        if self.refuses_nan
+            && let Some(at) = keys.iter().position(|key| key.is_nan(map))
+        {
+            wrong = Some(self.source.is_nan(self.number + at as u64));
+            keys.truncate(at);
+        }
+        if let Some((at, pair)) = binary::first_broken(keys, self.last.map(W::into), false) {
+            let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
+            let [before, value] = pair.map(|key| binary::shown(key, order));
+            wrong = Some(not_sorted(Disorder { place, value, before }));
+            keys.truncate(at);
+        }
+        wrong
+    }
+}
+
+impl<W: KeyWidth> MergeSource for ElementSource<'_, W> {
+    fn held(&self) -> usize {
+        size_of_val(self.rest())
+    }
+
+    fn is_ready(&self) -> bool {
+        if let Origin::Input(input) = &self.origin { input.opened.is_ready } else { true }
+    }
+
+    fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
+        self.keys.drain(..self.at);
+        self.at = 0;
+        let room = (most / size_of::<W>()).saturating_sub(self.keys.len()).max(1);
+        match &mut self.origin {
+            Origin::Input(input) => {
+                input.read(room * self.order.element.bytes(), self.order, &mut self.keys, wrong)
+            }
+            Origin::Run(reader, name) => {
+                reader.read(room, &mut self.keys).map_err(|error| Error::io(&*name, "read", error))
+            }
+        }
     }
 }
 
@@ -158,7 +217,7 @@ fn room<W: Word>(elements: &Elements, size: usize) -> usize {
     // and as written.
     let word = size_of::<W>();
     let key = if size < word { size } else { 0 } + 4 * word;
-    let keys = elements.memory / (key * elements.runs.len().max(1)) as u64;
+    let keys = elements.memory / (key * elements.sources.len().max(1)) as u64;
     let bytes = keys.saturating_mul(size as u64).clamp(1 << 8, 8 << 20);
     bytes as usize / size
 }
@@ -169,19 +228,18 @@ pub(super) fn merge<W: KeyWidth + itoa::Integer>(
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let Some((source, _)) = elements.runs.first() else { return Ok(Merged::default()) };
-    let order = elements.direction.map(source.element());
-    let room = room::<W>(&elements, order.element.bytes());
-    let Elements { runs, direction, selection, print, .. } = elements;
-    let runs = runs
+    let room = room::<W>(&elements, elements.order.element.bytes());
+    let Elements { sources, order, selection, form, .. } = elements;
+    let runs = sources
         .into_iter()
-        .map(|run| Ok(Run::new(ElementSource::<W>::new(run, direction)?, room * size_of::<W>())));
+        .map(|source| Ok(Run::new(ElementSource::<W>::new(source, order)?, room * size_of::<W>())));
     let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
     let write = |keys: Vec<W>| {
         let keys = keys.into();
-        let result = match print {
-            None => binary::write(&keys, order, to, |_| {}),
-            Some(print) => write_text(keys, order, print, to, |_| {}),
+        let result = match form {
+            ElementForm::Binary => binary::write(&keys, order, to, |_| {}),
+            ElementForm::Text(print) => write_text(keys, order, print, to, |_| {}),
+            ElementForm::Run => differences::write(&keys, to).map(drop),
         };
         result.map_err(|error| to.failed(error))
     };

@@ -1,5 +1,6 @@
 //! Sorted inputs: checking and merging them in little memory.
 
+pub mod differences;
 mod disorder;
 mod elements;
 mod records;
@@ -16,13 +17,13 @@ use super::output::Output;
 use crate::budget::Budget;
 use crate::error::Error;
 use crate::memory;
-use crate::order::Selection;
+use crate::order::{Nulls, Selection};
 use crate::parallel;
 use crate::piece::Piece;
 use crate::records::Print;
 
 pub use self::disorder::{Disorder, Last, not_sorted};
-pub use self::elements::Elements;
+pub use self::elements::{ElementForm, Elements, Source};
 #[cfg(feature = "distributed")]
 pub use self::records::partition;
 pub use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
@@ -98,10 +99,14 @@ pub fn merge(
     check_stdin(inputs)?;
     let shut = !may_be_open(inputs.len());
     if let InputKind::Bits(sources) = &how.kind {
-        let opened = inputs.iter().map(|input| input.open_as(shut));
-        let runs = sources.iter().zip(opened.collect::<Result<Vec<_>, _>>()?).collect();
-        let memory = within_limits(elements::MEMORY);
-        let elements = Elements { runs, direction: how.by.order, selection, print, memory };
+        let Some(element) = how.element() else { return Ok(Merged::default()) };
+        let refuses_nan = how.by.order.nan == Nulls::Error && element.is_float();
+        let open =
+            |(source, input): (_, &Input)| Ok(Source::Input(source, input.open_as(shut)?, refuses_nan));
+        let sources = sources.iter().zip(inputs).map(open).collect::<Result<_, Error>>()?;
+        let (order, memory) = (how.by.order.map(element), within_limits(elements::MEMORY));
+        let form = print.map_or(ElementForm::Binary, ElementForm::Text);
+        let elements = Elements { sources, order, selection, form, memory };
         return merge_elements(elements, to, &mut progress);
     }
     let blocks = (parallel::threads() << 21).clamp(BLOCKS, 3 * BLOCKS);
@@ -128,9 +133,9 @@ pub fn merge_elements(
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let merge = match elements.runs.first().map(|(source, _)| source.element().key_words()) {
-        Some(KeyWords::Two) => elements::merge::<u64>,
-        _ => elements::merge::<u32>,
+    let merge = match elements.order.element.key_words() {
+        KeyWords::One => elements::merge::<u32>,
+        KeyWords::Two => elements::merge::<u64>,
     };
     merge(elements, to, progress)
 }
