@@ -189,12 +189,14 @@ impl Budget {
     /// Returns the block size in bytes for writing and reading runs, small enough that the blocks of many
     /// runs fit.
     pub fn block(&self) -> usize {
-        const BLOCK: std::ops::Range<u64> = 1 << 6..1 << 20;
-        (self.bytes() / 2048).clamp(BLOCK.start, BLOCK.end) as usize
+        const BLOCK: std::ops::Range<u64> = 1 << 12..1 << 20;
+        (self.bytes() / 8192).clamp(BLOCK.start, BLOCK.end) as usize
     }
 
-    /// Returns the maximum number of runs to merge at once: their blocks take an eighth of the budget.
+    /// Returns the maximum number of runs to merge at once: their blocks take an eighth of the budget, or the memory
+    /// that the program takes in any case.
     pub fn fan_in(&self) -> usize {
-        usize::try_from(self.bytes() / 8 / self.block() as u64).unwrap_or(usize::MAX).max(2)
+        const LEAST: usize = 64;
+        usize::try_from(self.bytes() / 8 / self.block() as u64).unwrap_or(usize::MAX).max(LEAST)
     }
 }

@@ -322,8 +322,12 @@ fn frames(
         }
         let Some(Frames { text, places }) = groups.last_mut() else { break };
         let begin = text.len();
-        text.resize(begin + bytes + entries, 0);
-        reader.read_exact(&mut text[begin..])?;
+        let length = bytes.checked_add(entries).ok_or(io::ErrorKind::InvalidData)?;
+        // A damaged header must not take memory.
+        text.reserve(length.min(1 << 24));
+        if (&mut *reader).take(length as u64).read_to_end(text)? < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         places.push((records, begin, begin + bytes));
         read += bytes + entries;
     }
