@@ -78,13 +78,15 @@ pub(super) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
 pub(super) fn until<T>(work: impl FnOnce() -> T, is_last: impl FnOnce(&T) -> bool) -> T {
     static ONE: Mutex<()> = Mutex::new(());
     let one = lock(&ONE);
-    if STATE.compare_exchange(NOTHING, PLACING, SeqCst, SeqCst) == Err(ENDING) {
+    let before = STATE.compare_exchange(NOTHING, PLACING, SeqCst, SeqCst);
+    if before == Err(ENDING) {
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
     }
     let result = work();
-    STATE.store(if is_last(&result) { DONE } else { NOTHING }, SeqCst);
+    // The removal of a temporary file may follow the last output.
+    STATE.store(if before == Err(DONE) || is_last(&result) { DONE } else { NOTHING }, SeqCst);
     let exit = PENDING.load(SeqCst);
     if !exit.is_null() {
         // SAFETY: the pointer was made from an `Exit` and from nothing else.
@@ -119,5 +121,17 @@ impl Drop for Registered {
             // SAFETY: it came from `into_raw`, and nothing else refers to it any more.
             drop(unsafe { CString::from_raw(self.1) });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removal_after_the_last_output_leaves_it_the_last() {
+        until(|| (), |()| true);
+        undisturbed(|| ());
+        assert_eq!(STATE.swap(NOTHING, SeqCst), DONE);
     }
 }
