@@ -408,7 +408,7 @@ impl Task<'_> {
         };
         let ranges = cut.write(keys.len(), key, |range| {
             let keys = keys.range(range);
-            let bytes = differences::write(&keys, &mut to).map_err(|error| Error::io(RUN, "write", error))?;
+            let bytes = differences::write(&keys, to).map_err(|error| Error::io(RUN, "write", error))?;
             Ok((bytes, sum_of_elements(&keys, map)))
         })?;
         Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
