@@ -60,7 +60,6 @@ pub mod files;
 #[cfg(feature = "cli")]
 mod generate;
 #[cfg(feature = "files")]
-mod runs;
 #[cfg(feature = "cli")]
 mod trace;
 
@@ -82,9 +81,9 @@ pub use gpusort_engine::AsyncSorter;
 use gpusort_engine::key_buf;
 use gpusort_engine::{element, gpu, report, sorter};
 #[cfg(feature = "files")]
-use gpusort_formats as io;
+use gpusort_external as external;
 #[cfg(feature = "files")]
-use gpusort_formats::file;
+use gpusort_formats as io;
 #[cfg(feature = "files")]
 use gpusort_order as order;
 pub use gpusort_order::key::ElementType;

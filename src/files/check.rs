@@ -5,7 +5,7 @@ use super::options::{Options, has_options};
 use super::progress::{Phase, Progress};
 use super::sort::Sort;
 use crate::error::Error;
-use crate::io::ordered::{self, Disorder};
+use crate::external::{self, Disorder};
 use crate::io::{Input, Stretches};
 
 /// A check of the order of inputs, which count as one.
@@ -62,7 +62,7 @@ impl Job<'_> {
         let (inputs, unique) = (self.inputs(), self.ask.selection.unique);
         self.watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
         let progress = |done| self.watch.set(done);
-        ordered::check(inputs, &self.decisions.how, unique, self.stretches, progress).map(Checked)
+        external::check(inputs, &self.decisions.how, unique, self.stretches, progress).map(Checked)
     }
 }
 

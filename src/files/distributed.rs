@@ -28,15 +28,15 @@ use super::sort::Sort;
 pub use super::tally::Tally;
 use super::tally::sum_of_elements;
 use crate::error::Error;
+use crate::external::Folders;
+use crate::external::frames::{FramePayload, RunFormat};
+use crate::external::{differences, partition};
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::BinaryInput;
 use crate::io::fields::{self, Dialect, Head, Known};
-use crate::io::frames::{FramePayload, RunFormat};
-use crate::io::ordered::{differences, partition};
 use crate::io::records::Print;
 use crate::io::{Compression, Input, InputKind, InputSpec, Output, Text};
-use crate::runs::Folders;
 use crate::sorter::{Request, Sorter};
 
 /// A task of a sort by several processes.

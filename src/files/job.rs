@@ -17,11 +17,12 @@ use super::runs::Runs;
 use crate::cancel::Cancel;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
+use crate::external::Folders;
 use crate::format::Format;
+use crate::io::budget::Budget;
 use crate::io::{Compression, Input, Output, Stretches};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
-use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;
 use crate::{human, memory, parallel};
 

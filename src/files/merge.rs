@@ -10,9 +10,9 @@ use super::report::{Phases, Report};
 use super::sort::Sort;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
+use crate::external::{self, Merged};
 use crate::format::Format;
 use crate::io::binary::BinaryInput;
-use crate::io::ordered::{self, Merged};
 use crate::io::{Input, Output, Print};
 use crate::report::{self, Form};
 
@@ -129,7 +129,7 @@ impl Job<'_> {
         self.watch.phase(Phase::Merge, None);
         let print = (ask.format == Format::Text).then_some(Print::Shortest);
         let progress = |read| self.watch.set(read);
-        let merged = ordered::merge(inputs, how, ask.selection, print, &mut output, progress)?;
+        let merged = external::merge(inputs, how, ask.selection, print, &mut output, progress)?;
         self.close(output)?;
         Ok(self.merge_report(begin, inputs.iter().filter_map(Input::size).sum(), how.kinds(), merged))
     }

@@ -54,9 +54,9 @@ pub use self::progress::{Phase, Progress};
 pub use self::report::{Explained, ExplainedKey, Phases, Report};
 pub use self::sort::Sort;
 pub use crate::cancel::Cancel;
+pub use crate::external::Disorder;
 pub use crate::format::Format;
 pub use crate::io::fields::{Key, Kind};
-pub use crate::io::ordered::Disorder;
 pub use crate::io::{Counts, Input, Output, Respelled};
 pub use crate::order::{Invalid, Nulls};
 

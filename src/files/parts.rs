@@ -9,13 +9,13 @@ use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
 use crate::io::batch::Keyed;
+use crate::io::budget::Budget;
 use crate::io::chunks::Chunks;
 use crate::io::fields::{InputKind, InputSpec};
 use crate::io::records::Records;
 use crate::io::{Counts, Input, Print, Text, binary, fields, numbers};
 use crate::key_buf::KeyBuf;
 use crate::parallel::Meanwhile;
-use crate::runs::Budget;
 
 /// Inputs, read in parts.
 pub(super) struct Parts<'a> {

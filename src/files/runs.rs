@@ -21,18 +21,19 @@ use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
 use crate::clock::Instant;
 use crate::error::Error;
+use crate::external::frames::{Frame, FramePayload, RunFormat, RunReader};
+use crate::external::{self, BESIDE_BYTES, ElementForm, Elements, Emit, Merged, Records, Source};
+use crate::external::{Folders, Spill};
 use crate::format::Format;
+use crate::io::budget::Budget;
 use crate::io::fields::Head;
-use crate::io::frames::{Frame, FramePayload, RunFormat, RunReader};
 use crate::io::numbers::span::Census;
-use crate::io::ordered::{self, BESIDE_BYTES, ElementForm, Elements, Emit, Merged, Records, Source};
 use crate::io::piece::Piece;
 use crate::io::places::Places;
 use crate::io::records::Print;
 use crate::io::{InputSpec, Output, print};
 use crate::order::{KeyOrder, TextForm};
 use crate::parallel;
-use crate::runs::{Budget, Folders, Spill};
 use crate::sorter::Sorter;
 
 /// The sorted runs of an input, one or more parts in each.
@@ -355,7 +356,7 @@ impl<'a> Runs<'a> {
             Target::Elements(order, form) => {
                 let sources = runs.into_iter().map(|run| Source::Run(run.name, run.reader)).collect();
                 let elements = Elements { sources, order, selection, form, memory };
-                return ordered::merge_elements(elements, to, progress);
+                return external::merge_elements(elements, to, progress);
             }
         };
         let (records, bytes) =
@@ -372,7 +373,7 @@ impl<'a> Runs<'a> {
         let reader = |Run { name, reader, form, .. }| RunReader::new(name, reader, form, orders.clone());
         let readers = runs.into_iter().map(reader).collect();
         let records = Records { selection, emit, bytes, orders };
-        ordered::merge_records(readers, &records, to, progress)
+        external::merge_records(readers, &records, to, progress)
     }
 }
 

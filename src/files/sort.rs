@@ -11,11 +11,12 @@ use super::options::{Options, Resolved, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
 use crate::error::{Error, Hint};
+use crate::external::Folders;
 use crate::format::Format;
 use crate::human;
+use crate::io::budget::Budget;
 use crate::io::{Compression, Extension, Input, Output};
 use crate::order::Selection;
-use crate::runs::{Budget, Folders};
 use crate::sorter::Sorter;
 use gpusort_order::Method;
 

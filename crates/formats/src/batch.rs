@@ -360,32 +360,32 @@ impl Keyed {
 }
 
 /// Reads inputs one after another.
-pub(super) struct Batches<'a> {
+pub struct Batches<'a> {
     how: &'a InputSpec,
     /// The name of the first input.
-    pub(super) name: String,
-    pub(super) chunks: Chunks<'a>,
-    pub(super) stretches: Stretches,
-    pub(super) known: Known,
+    pub name: String,
+    /// The bytes of the inputs.
+    pub chunks: Chunks<'a>,
+    /// The sizes of reads.
+    pub stretches: Stretches,
+    /// The header of the inputs read, and their decisions.
+    pub known: Known,
     /// The lines before the records, until the caller takes them.
-    pub(super) head: Head,
-    pub(super) counts: Counts,
+    pub head: Head,
+    /// The counts of all batches read.
+    pub counts: Counts,
     wrong: Option<Error>,
     /// The text of the last batch, to be recycled.
     last: Option<Arc<Text>>,
     /// True if files are open only during reads.
-    pub(super) shut: bool,
+    pub shut: bool,
     /// True if records are written, which needs their ranges.
-    pub(super) has_ranges: bool,
+    pub has_ranges: bool,
 }
 
 impl<'a> Batches<'a> {
-    pub(super) fn new(
-        inputs: &'a [Input],
-        how: &'a InputSpec,
-        budget: &'a Budget,
-        stretches: Stretches,
-    ) -> Self {
+    /// Reads these inputs. The pieces of a merge have no ranges.
+    pub fn new(inputs: &'a [Input], how: &'a InputSpec, budget: &'a Budget, stretches: Stretches) -> Self {
         let chunks = Chunks::new(inputs, how, budget);
         let (known, head, counts) = (Known::default(), Head::default(), Counts::default());
         let name = inputs.first().map_or_else(String::new, Input::name);
@@ -398,7 +398,7 @@ impl<'a> Batches<'a> {
     /// # Errors
     ///
     /// The error of the next record.
-    pub(super) fn next(&mut self, most: usize) -> Result<Option<Vec<Piece>>, Error> {
+    pub fn next(&mut self, most: usize) -> Result<Option<Vec<Piece>>, Error> {
         if let Some(wrong) = self.wrong.take() {
             self.chunks.end();
             return Err(wrong);
@@ -421,12 +421,12 @@ impl<'a> Batches<'a> {
     }
 
     /// Returns true if the inputs have ended and no error is pending.
-    pub(super) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.wrong.is_none() && self.chunks.is_over()
     }
 
     /// Returns a record as [`shown`] does.
-    pub(super) fn shown(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
+    pub fn shown(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
         shown(piece, record, self.how, key)
     }
 }

@@ -77,7 +77,7 @@ impl BinaryInput {
     }
 
     /// The number of elements according to the header, if there is one.
-    pub(super) fn count(&self) -> Option<u64> {
+    pub fn count(&self) -> Option<u64> {
         self.header.as_ref().map(|header| header.count)
     }
 
@@ -87,12 +87,12 @@ impl BinaryInput {
     }
 
     /// The error that this element is one.
-    pub(super) fn is_nan(&self, element: u64) -> Error {
+    pub fn is_nan(&self, element: u64) -> Error {
         Error::input(self.input.name(), format!("element {element} is NaN")).hinting(Hint::Nan)
     }
 
     /// Skips the bytes before the elements of the source.
-    pub(super) fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
+    pub fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
         let mut skipped = vec![0; self.skip()];
         if opened.fill(&mut skipped)? < skipped.len() {
             self.check(0)?;
@@ -101,12 +101,12 @@ impl BinaryInput {
     }
 
     /// Checks the size of a file before the first read.
-    pub(super) fn check_file(&self) -> Result<(), Error> {
+    pub fn check_file(&self) -> Result<(), Error> {
         self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
     }
 
     /// Checks that this many bytes of elements are complete.
-    pub(super) fn check(&self, bytes: u64) -> Result<(), Error> {
+    pub fn check(&self, bytes: u64) -> Result<(), Error> {
         let (element, size) = (self.element, self.element.bytes() as u64);
         let problem = match (&self.header, self.size()) {
             (Some(header), expected) if expected != Some(bytes) => {
@@ -237,7 +237,7 @@ fn first_nan(keys: &KeyBuf, order: KeyMap) -> Option<usize> {
 
 /// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their
 /// number.
-pub(super) fn read_keys<W: Word>(
+pub fn read_keys<W: Word>(
     room: usize,
     source: &BinaryInput,
     order: KeyMap,
@@ -269,7 +269,7 @@ pub(super) fn read_keys<W: Word>(
 }
 
 /// The element of this key as text.
-pub(super) fn shown(key: u64, order: KeyMap) -> String {
+pub fn shown(key: u64, order: KeyMap) -> String {
     shown_of(
         match order.element.key_words() {
             KeyWords::One => vec![key as u32].into(),
@@ -289,11 +289,7 @@ pub fn shown_of(key: KeyBuf, order: KeyMap) -> String {
 
 /// Returns the first key that is less than the key before, or with `unique` equal to the key before, as its
 /// index and the two keys. `last` precedes the first key.
-pub(super) fn first_broken<W: Word>(
-    keys: &[W],
-    last: Option<u64>,
-    unique: bool,
-) -> Option<(usize, [u64; 2])> {
+pub fn first_broken<W: Word>(keys: &[W], last: Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
     let broken = |a: u64, b: u64| a > b || unique && a == b;
     let first = last.zip(keys.first()).map(|(last, &first)| [last, first.into()]);
     if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
@@ -309,7 +305,7 @@ pub(super) fn first_broken<W: Word>(
 
 /// The first element out of order, if any: the source, the element's index in it, and the keys of
 /// the element before and of this one. With `unique`, a repeated key is out of order too.
-pub(super) fn first_disorder(
+pub fn first_disorder(
     sources: &[BinaryInput],
     direction: KeyOrder,
     unique: bool,

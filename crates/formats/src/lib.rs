@@ -7,7 +7,7 @@
 //! binary, npy, arrow              the other formats
 //! keys, packing                   keys, and the words that a sort takes
 //! piece, places, batch            records with their keys
-//! ordered, frames, output         merges, the form of runs, output files
+//! output                          output files
 //! ```
 //!
 //! An internal part of `gpusort`: any release may change all of it.
@@ -27,7 +27,6 @@ pub mod counts;
 pub mod extension;
 pub mod fields;
 pub mod file;
-pub mod frames;
 pub mod input;
 pub mod json;
 pub mod keys;
@@ -35,7 +34,6 @@ pub mod npy;
 pub mod number;
 pub mod numbers;
 pub mod opened;
-pub mod ordered;
 pub mod output;
 pub mod packing;
 pub mod piece;

@@ -14,19 +14,21 @@ use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 
-/// Records read together, in the order of their input; the records before `at` are done.
+/// Records read together, in the order of their input.
 pub struct Piece {
     /// The keys of the records.
     pub keys: Keys,
-    pub(super) at: usize,
+    /// The number of the first record that is not done.
+    pub at: usize,
     /// The positions of the records, if kept with them.
     pub positions: Vec<u64>,
     /// The records whose numbers have other spellings, too; `None` if any record may be one.
-    pub(super) respelled: Option<Vec<u32>>,
+    pub respelled: Option<Vec<u32>>,
     /// A hash of the key fields of each record, if asked for; 0 for fields that all equal fields are spelled like.
     /// Zeros at the end are left out.
-    pub(super) spellings: Vec<u32>,
-    pub(super) bytes: Bytes,
+    pub spellings: Vec<u32>,
+    /// The bytes of the records.
+    pub bytes: Bytes,
 }
 
 /// The bytes of records.
@@ -64,6 +66,11 @@ pub enum Bytes {
 }
 
 impl Piece {
+    /// Returns the number of bytes of the unmerged records.
+    pub fn rest(&self) -> usize {
+        self.length(self.at, self.len())
+    }
+
     /// Numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are never
     /// printed. The second of these orders, if any, is that of their printed lines.
     pub fn of_numbers(
@@ -151,7 +158,7 @@ impl Piece {
     }
 
     /// Returns the start of a record, on the same scale as the places of its texts.
-    pub(super) fn begin(&self, record: usize) -> usize {
+    pub fn begin(&self, record: usize) -> usize {
         self.ranges().get(record).map_or(0, |range| range.begin())
     }
 
@@ -202,7 +209,7 @@ impl Piece {
     }
 
     /// Keeps only the first `records` records.
-    pub(super) fn truncate(&mut self, records: usize) {
+    pub fn truncate(&mut self, records: usize) {
         self.keys.truncate(records);
     }
 }

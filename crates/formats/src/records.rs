@@ -131,7 +131,7 @@ fn each<W: Word>(
 }
 
 /// Appends an integer, and ends the line.
-pub(super) fn push_integer(integer: impl itoa::Integer, lines: &mut Vec<u8>) {
+pub fn push_integer(integer: impl itoa::Integer, lines: &mut Vec<u8>) {
     lines.extend_from_slice(itoa::Buffer::new().format(integer).as_bytes());
     lines.push(b'\n');
 }

@@ -2,12 +2,12 @@
 //! each regular, uncompressed file.
 
 use crate::error::Error;
+use crate::io::budget::Budget;
 use crate::io::fields::InputSpec;
 use crate::io::fields::{self, Dialect, Known, Layout, Surveyed};
 use crate::io::input::Input;
 use crate::io::opened::Opened;
 use crate::io::text::{Before, LineEnd, Text};
-use crate::runs::Budget;
 
 /// The sampled bytes at the beginning of the inputs, in total.
 pub(crate) const FIRST: usize = 7 << 20;

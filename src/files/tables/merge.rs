@@ -22,15 +22,15 @@ use super::{order, write_positions};
 use crate::clock::Instant;
 use crate::columns::arrow::numbers_of;
 use crate::error::Error;
+use crate::external::{Emit, Last, Merged, Pieces, Records, merge_rows, not_sorted};
+use crate::external::{Folders, Spill, Spilled};
 use crate::files::progress::Phase;
 use crate::files::report::Report;
 use crate::io::arrow::arrays::{self, gathered};
 use crate::io::arrow::{failed, unwritten};
-use crate::io::ordered::{Emit, Last, Merged, Pieces, Records, merge_rows, not_sorted};
 use crate::io::piece::Piece;
 use crate::io::{Counts, Output};
 use crate::parallel::{self, lock, map_parts, ranges};
-use crate::runs::{Folders, Spill, Spilled};
 use crate::sorter::Sorter;
 
 /// The maximum number of runs merged at once.

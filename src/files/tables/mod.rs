@@ -33,13 +33,13 @@ use super::report::{ExplainedKey, Report};
 use crate::clock::Instant;
 use crate::columns::order_columns;
 use crate::error::Error;
+use crate::external::Disorder;
 use crate::format::Format;
 use crate::io::arrow::{Part, Table, common_schema};
-use crate::io::ordered::Disorder;
+use crate::io::budget::Budget;
 use crate::io::{Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
-use crate::runs::Budget;
 use crate::sorter::Sorter;
 
 /// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and

@@ -60,13 +60,13 @@ pub fn place_of_token(bytes: &[u8], range: Range<usize>, number: usize, is_last:
 #[derive(Clone, Default)]
 pub struct Known {
     /// The rows of the first header without line ends, and the place of the header.
-    pub(super) header: Option<(Vec<u8>, String)>,
+    pub header: Option<(Vec<u8>, String)>,
     /// The line end of the first row of the last input.
     line_end: &'static [u8],
     /// The number of bytes read.
     pub passed: u64,
     /// True if another input comes first, so that a byte order mark here is dropped.
-    pub(super) is_later: bool,
+    pub is_later: bool,
 }
 
 impl Known {

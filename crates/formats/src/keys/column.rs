@@ -60,7 +60,7 @@ impl Column {
     }
 
     /// Creates an empty column for keys in this order.
-    pub(crate) fn of(order: KeyOrder, records: usize) -> Self {
+    pub fn of(order: KeyOrder, records: usize) -> Self {
         match order.reading.text() {
             Some(_) => Self::Texts(TextColumn::with_capacity(order, records)),
             None => Self::with_capacity(records),
@@ -68,7 +68,7 @@ impl Column {
     }
 
     /// Sets the text read of a column of texts, and the offset that places count from.
-    pub(crate) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
+    pub fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
         if let Self::Texts(texts) = self { Self::Texts(texts.of_text(text, start)) } else { self }
     }
 
@@ -103,12 +103,13 @@ impl Column {
 
     /// Returns the tail of the number of a record; empty for most records.
     #[inline]
-    pub(crate) fn tail(&self, record: usize) -> &[u8] {
+    pub fn tail(&self, record: usize) -> &[u8] {
         if let Self::Whole(_, tails) = self { tails.get(record) } else { &[] }
     }
 
+    /// Adds the word of a number, a time or a null.
     #[inline]
-    pub(crate) fn push(&mut self, word: u128) {
+    pub fn push(&mut self, word: u128) {
         match self {
             Self::High(high) if word as u64 == EXACT => high.push((word >> 64) as u64),
             Self::Whole(words, _) => words.push(word),
@@ -122,7 +123,7 @@ impl Column {
 
     /// Adds a number with a tail.
     #[cold]
-    pub(crate) fn push_long(&mut self, word: u128, tail: &[u8]) {
+    pub fn push_long(&mut self, word: u128, tail: &[u8]) {
         self.widen();
         let Self::Whole(words, tails) = self else { panic!("texts have no tails") };
         tails.push(words.len(), tail);
@@ -148,7 +149,8 @@ impl Column {
         }
     }
 
-    pub(crate) fn truncate(&mut self, records: usize) {
+    /// Keeps the keys of the first `records` records.
+    pub fn truncate(&mut self, records: usize) {
         match self {
             Self::High(words) => words.truncate(records),
             Self::Whole(words, tails) => {
@@ -159,8 +161,9 @@ impl Column {
         }
     }
 
+    /// Returns the word of a record.
     #[inline]
-    pub(crate) fn at(&self, place: usize) -> u128 {
+    pub fn at(&self, place: usize) -> u128 {
         match self {
             Self::High(words) => whole(words[place]),
             Self::Whole(words, _) => words[place],

@@ -71,7 +71,8 @@ pub fn too_long() -> Error {
 }
 
 impl TextColumn {
-    pub(crate) fn new(order: KeyOrder) -> Self {
+    /// Creates an empty column for keys in this order.
+    pub fn new(order: KeyOrder) -> Self {
         Self { order, ..Self::default() }
     }
 
@@ -98,7 +99,8 @@ impl TextColumn {
         self.lines.as_ref().map_or(self.places.len(), |lines| lines.len())
     }
 
-    pub(crate) fn truncate(&mut self, records: usize) {
+    /// Keeps the texts of the first `records` records.
+    pub fn truncate(&mut self, records: usize) {
         if records < self.len() && self.lines.is_some() {
             self.places = (0..records).map(|record| self.range(record)).collect();
             self.lines = None;
@@ -119,7 +121,7 @@ impl TextColumn {
 
     /// Adds the text between these offsets of the text read.
     #[inline]
-    pub(crate) fn push(&mut self, read: &[u8], begin: usize, end: usize) -> Result<(), TooLong> {
+    pub fn push(&mut self, read: &[u8], begin: usize, end: usize) -> Result<(), TooLong> {
         if end >= OWN {
             return self.push_own(&read[begin..end]);
         }
@@ -146,7 +148,7 @@ impl TextColumn {
     }
 
     /// Adds a text as bytes that compare as the text does.
-    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
+    pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
         let begin = self.own.len();
         self.own.extend_from_slice(bytes);
         self.end_own(begin)
@@ -172,7 +174,7 @@ impl TextColumn {
     }
 
     /// Sets the text read, and the offset that places count from.
-    pub(crate) fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
+    pub fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
         Self { read: Some((text.clone(), start)), ..self }
     }
 
@@ -197,7 +199,7 @@ impl TextColumn {
 
     /// Returns the place of a text in the text read; `None` for nulls, and for texts from elsewhere.
     #[inline]
-    pub(crate) fn place(&self, record: usize) -> Option<[usize; 2]> {
+    pub fn place(&self, record: usize) -> Option<[usize; 2]> {
         let place = self.sources.get(record).copied().unwrap_or_else(|| self.range(record));
         (place.begin() & OWN == 0).then(|| [place.begin(), place.end()])
     }
@@ -211,7 +213,7 @@ impl TextColumn {
 
     /// Returns the bytes of a record's text, or the class of its null; after [`Self::drop_own`] the text as read.
     #[inline]
-    pub(crate) fn get(&self, record: usize) -> Result<&[u8], Class> {
+    pub fn get(&self, record: usize) -> Result<&[u8], Class> {
         let place = self.range(record);
         if place.begin() & OWN == 0 {
             let read = self.read.as_ref().map_or(&[][..], |(text, start)| &text.bytes[*start..]);

@@ -15,17 +15,17 @@ use std::sync::Arc;
 use gpusort_order::key::{KeyMap, KeyWords};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::keys::texts::TextColumn;
-use super::keys::{self, Column, EXACT, Keys};
-use super::ordered::differences::KeyReader;
-use super::piece::{Bytes, Piece};
-use super::range::Range;
-use super::records::Print;
-use super::text::Text;
+use super::differences::KeyReader;
 use crate::error::Error;
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::order::{Class, KeyOrder};
 use crate::parallel;
+use gpusort_formats::keys::texts::TextColumn;
+use gpusort_formats::keys::{self, Column, EXACT, Keys};
+use gpusort_formats::piece::{Bytes, Piece};
+use gpusort_formats::range::Range;
+use gpusort_formats::records::Print;
+use gpusort_formats::text::Text;
 
 /// The size of a header: the number of records, and the lengths of their entries and their bytes.
 const HEADER: usize = 2 * 8;
@@ -267,7 +267,7 @@ impl RunReader {
     }
 
     /// Returns the next records, about `most` bytes; empty at the end.
-    pub(super) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
+    pub(crate) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
         let read = match &mut self.contents {
             Contents::Elements(reader, map, print) => elements(reader, *map, *print, most, &self.orders),
             Contents::Frames(reader, payload) => frames(reader, *payload, most, &self.orders),
@@ -309,7 +309,7 @@ fn frames(
     let (mut groups, mut read) = (Vec::new(), 0);
     while read < most {
         let mut header = [[0; 8]; HEADER / 8];
-        let count = crate::file::fill(header.as_flattened_mut(), |room, _| reader.read(room))?;
+        let count = gpusort_formats::file::fill(header.as_flattened_mut(), |room, _| reader.read(room))?;
         if count == 0 {
             break;
         }

@@ -9,7 +9,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-#[cfg(feature = "arrow")]
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,12 +16,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Budget;
 use crate::cancel::Cancel;
 use crate::error::Error;
-use crate::file::{fill_at, is_in_memory, write_all_at};
 use crate::human;
 use crate::parallel::{self, lock};
+use gpusort_formats::budget::Budget;
+use gpusort_formats::file::{fill_at, is_in_memory, write_all_at};
 
 /// The folders for temporary files, used round-robin.
 #[derive(Debug)]
@@ -139,8 +138,7 @@ impl Folders {
     }
 
     /// Returns the first folder.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn first(&self) -> &Path {
+    pub fn first(&self) -> &Path {
         &self.all[0].0
     }
 
@@ -160,7 +158,7 @@ impl Folders {
     /// # Errors
     ///
     /// The folder does not exist or is not writable.
-    pub(crate) fn create(&mut self, block: usize) -> Result<Spill, Error> {
+    pub fn create(&mut self, block: usize) -> Result<Spill, Error> {
         let number = self.next % self.all.len();
         self.next += 1;
         let (folder, store) = &mut self.all[number];
@@ -207,7 +205,7 @@ impl Spill {
     }
 
     /// Returns the name for messages.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.store.name
     }
 
@@ -216,7 +214,7 @@ impl Spill {
     /// # Errors
     ///
     /// I/O errors.
-    pub(crate) fn finish(mut self) -> Result<Spilled, Error> {
+    pub fn finish(mut self) -> Result<Spilled, Error> {
         if !self.block.is_empty() {
             self.write_block().map_err(|error| Error::io(&self.store.name, "write", error))?;
         }
@@ -245,7 +243,7 @@ pub struct Spilled {
     store: Arc<Store>,
     blocks: Vec<Block>,
     /// The size in bytes.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// The number of the next block.
     next: usize,
     /// The current block; bytes before `at` were returned.
@@ -255,7 +253,7 @@ pub struct Spilled {
 
 impl Spilled {
     /// Returns the name for messages.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.store.name
     }
 

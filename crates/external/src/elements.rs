@@ -11,13 +11,13 @@ use std::io::Read;
 
 use gpusort_order::key::{KeyMap, Word};
 
-use crate::binary::{self, BinaryInput};
 use crate::error::Error;
 use crate::key_buf::KeyWidth;
-use crate::opened::Opened;
 use crate::order::Selection;
-use crate::output::Output;
-use crate::records::{Print, write_text};
+use gpusort_formats::binary::{self, BinaryInput};
+use gpusort_formats::opened::Opened;
+use gpusort_formats::output::Output;
+use gpusort_formats::records::{Print, write_text};
 
 use super::differences::{self, KeyReader};
 use super::disorder::{Disorder, not_sorted};
@@ -209,7 +209,7 @@ impl<W: KeyWidth> MergeSource for ElementSource<'_, W> {
 }
 
 /// The memory for inputs without a budget: small enough for the caches.
-pub(super) const MEMORY: u64 = 96 << 20;
+pub(crate) const MEMORY: u64 = 96 << 20;
 
 /// Returns the maximum number of keys of each run in memory.
 fn room<W: Word>(elements: &Elements, size: usize) -> usize {
@@ -223,7 +223,7 @@ fn room<W: Word>(elements: &Elements, size: usize) -> usize {
 }
 
 /// Merges the elements of binary inputs.
-pub(super) fn merge<W: KeyWidth + itoa::Integer>(
+pub(crate) fn merge<W: KeyWidth + itoa::Integer>(
     elements: Elements,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),

@@ -3,10 +3,10 @@
 
 use std::thread;
 
-use crate::counts::Counts;
 use crate::error::Error;
 use crate::order::Selection;
 use crate::parallel;
+use gpusort_formats::counts::Counts;
 
 /// Results of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,9 +43,9 @@ pub struct RunCursor<S> {
     /// The source.
     pub source: S,
     /// The approximate number of bytes read at once.
-    pub(super) most: usize,
-    pub(super) wrong: Option<Error>,
-    pub(super) is_over: bool,
+    pub(crate) most: usize,
+    pub(crate) wrong: Option<Error>,
+    pub(crate) is_over: bool,
 }
 
 impl<S: MergeSource> RunCursor<S> {
@@ -77,7 +77,7 @@ impl<S: MergeSource> RunCursor<S> {
     }
 
     /// Reads more, and keeps any error for later.
-    pub(super) fn read(&mut self) {
+    pub(crate) fn read(&mut self) {
         match self.source.read(self.most, &mut self.wrong) {
             Ok(more) => self.is_over = !more,
             Err(error) => self.wrong = Some(error),
@@ -153,7 +153,7 @@ pub fn merge_runs<S: MergeSource, T: Send>(
 }
 
 /// Reads more of the runs with little left in memory.
-pub(super) fn read_more<S: MergeSource>(runs: &mut [RunCursor<S>]) -> Result<(), Error> {
+pub(crate) fn read_more<S: MergeSource>(runs: &mut [RunCursor<S>]) -> Result<(), Error> {
     let low: Vec<&mut RunCursor<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
     let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.source.is_ready());
     // A small read does not justify waking another thread.
@@ -175,4 +175,4 @@ pub(super) fn read_more<S: MergeSource>(runs: &mut [RunCursor<S>]) -> Result<(),
 }
 
 /// The number of merged bytes below which another thread is not worthwhile.
-pub(super) const LITTLE: usize = 1 << 16;
+pub(crate) const LITTLE: usize = 1 << 16;

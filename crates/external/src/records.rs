@@ -15,17 +15,17 @@ use gpusort_order::key::ElementType;
 
 use super::disorder::{Last, not_sorted};
 use super::steps::{self, MergeSource, Merged, Step, merge_runs};
-use crate::batch::Batches;
 use crate::error::{Error, Hint};
-use crate::fields::Head;
-use crate::fields::InputSpec;
 use crate::frames::{Frame, FramePayload, RunReader};
-use crate::keys::{self, Keys};
 use crate::order::{KeyOrder, Selection};
-use crate::output::Output;
 use crate::parallel;
-use crate::piece::Piece;
-use crate::records::push_integer;
+use gpusort_formats::batch::Batches;
+use gpusort_formats::fields::Head;
+use gpusort_formats::fields::InputSpec;
+use gpusort_formats::keys::{self, Keys};
+use gpusort_formats::output::Output;
+use gpusort_formats::piece::Piece;
+use gpusort_formats::records::push_integer;
 
 /// The number of bytes that justifies a parallel task.
 const PART: usize = 1 << 16;
@@ -46,19 +46,16 @@ pub enum Emit {
     /// A run of frames with this payload, of about this many bytes each.
     Frames(FramePayload, usize),
     /// The rows of batches.
-    #[cfg(feature = "arrow")]
     Rows,
 }
 
 /// The rows of an input or of a run, batch by batch. An error follows the rows before it.
-#[cfg(feature = "arrow")]
 pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Piece, Error>> + Send + 'a>;
 
 /// The source of records.
 enum Origin<'a> {
     Input(Box<Batches<'a>>),
     Run(RunReader),
-    #[cfg(feature = "arrow")]
     Rows(Pieces<'a>),
 }
 
@@ -79,7 +76,7 @@ fn run_of(from: Origin, most: usize) -> Run {
 
 impl MergeSource for RecordSource<'_> {
     fn held(&self) -> usize {
-        self.pieces.iter().map(Piece::bytes).sum()
+        self.pieces.iter().map(Piece::rest).sum()
     }
 
     fn is_ready(&self) -> bool {
@@ -103,13 +100,12 @@ impl MergeSource for RecordSource<'_> {
                 }
                 (pieces, !batches.is_over())
             }
-            #[cfg(feature = "arrow")]
             Origin::Rows(batches) => {
                 let (mut pieces, mut bytes) = (Vec::new(), 0);
                 while bytes < most && wrong.is_none() {
                     match batches.next() {
                         Some(Ok(piece)) => {
-                            bytes += piece.bytes();
+                            bytes += piece.rest();
                             pieces.push(piece);
                         }
                         Some(Err(error)) => *wrong = Some(error),
@@ -124,15 +120,8 @@ impl MergeSource for RecordSource<'_> {
     }
 }
 
-impl Piece {
-    /// Returns the number of unmerged bytes.
-    fn bytes(&self) -> usize {
-        self.length(self.at, self.len())
-    }
-}
-
 /// Merges inputs.
-pub(super) fn merge_inputs(
+pub(crate) fn merge_inputs(
     inputs: Vec<Batches>,
     how: &InputSpec,
     selection: Selection,
@@ -197,7 +186,6 @@ pub fn merge(
 /// # Errors
 ///
 /// The first error of an input or a run, of `gather` or of `write`.
-#[cfg(feature = "arrow")]
 pub fn merge_rows<T: Send>(
     sources: Vec<Pieces>,
     records: &Records,
@@ -321,7 +309,7 @@ fn merge_some<T>(
         Err(error) => return Some(Err(error)),
     };
     let mut ends = ends.into_iter();
-    let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.source.pieces).map(Piece::bytes).sum::<usize>();
+    let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.source.pieces).map(Piece::rest).sum::<usize>();
     for run in &mut *runs {
         for (piece, end) in run.source.pieces.iter_mut().zip(ends.by_ref()) {
             read += (end - piece.at) as u64;
@@ -492,7 +480,6 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
     drop(items);
     let (length, mut frame) = match records.emit {
         Emit::Frames(payload, most) => (length, Some(Frame::new(payload, most))),
-        #[cfg(feature = "arrow")]
         Emit::Rows => (0, None),
         _ => (length, None),
     };
@@ -518,7 +505,6 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
                 let position = if payload == FramePayload::Position { piece.positions[record] } else { 0 };
                 frame.iter_mut().for_each(|frame| frame.push(piece, record, position, to));
             }
-            #[cfg(feature = "arrow")]
             Emit::Rows => part.rows.push((number, record as u32)),
         }
         part.written += 1;

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::error::{Error, Hint};
 use crate::order::KeyOrder;
 use crate::parallel;
-use crate::piece::Piece;
+use gpusort_formats::piece::Piece;
 
 /// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,34 +1,49 @@
-//! Sorted inputs: checking and merging them in little memory.
+//! Sorted runs in memory and in files, and their merge.
+//!
+//! ```text
+//! frames, differences     the form of a run: keys with records, or keys alone
+//! spill                   runs in temporary files
+//! steps                   the merge of runs by cuts and windows
+//! records, elements       what is merged: keys with records, or keys alone
+//! disorder                checks of the order
+//! ```
+//!
+//! An internal part of `gpusort`: any release may change all of it.
+
+// Values that nobody uses are noticed where all callers are known.
+#![allow(clippy::return_self_not_must_use, clippy::len_without_is_empty)]
 
 pub mod differences;
 mod disorder;
 mod elements;
+pub mod frames;
 mod records;
+mod spill;
 mod steps;
 
 use gpusort_order::key::KeyWords;
 
-use super::batch::{Batches, Stretches};
-use super::binary;
-use super::fields::{InputKind, InputSpec};
-use super::input::Input;
-use super::opened::may_be_open;
-use super::output::Output;
-use crate::budget::Budget;
-use crate::error::Error;
-use crate::memory;
-use crate::order::{Nulls, Selection};
-use crate::parallel;
-use crate::piece::Piece;
-use crate::records::Print;
+use gpusort_base::error::{self, Error};
+use gpusort_base::{cancel, human, memory, parallel};
+use gpusort_engine::key_buf;
+use gpusort_formats::batch::{Batches, Stretches};
+use gpusort_formats::binary;
+use gpusort_formats::budget::Budget;
+use gpusort_formats::fields::{InputKind, InputSpec};
+use gpusort_formats::input::Input;
+use gpusort_formats::opened::may_be_open;
+use gpusort_formats::output::Output;
+use gpusort_formats::piece::Piece;
+use gpusort_formats::records::Print;
+use gpusort_order as order;
+use gpusort_order::{Nulls, Selection};
 
 pub use self::disorder::{Disorder, Last, not_sorted};
 pub use self::elements::{ElementForm, Elements, Source};
-#[cfg(feature = "distributed")]
 pub use self::records::partition;
 pub use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
-#[cfg(feature = "arrow")]
 pub use self::records::{Pieces, merge_rows};
+pub use self::spill::{Folders, Spill, Spilled};
 pub use self::steps::Merged;
 
 /// The number of bytes read at once from all inputs together, on a machine with few cores.
