@@ -4,8 +4,8 @@ use super::{Error, ErrorKind, Hint, Remedy};
 use crate::format::Format;
 
 impl Error {
-    /// Returns the remedy in calls of `files::Options`, unless the message names the remedy: `use
-    /// invalid(last) …` means that a sort with `.invalid(Invalid::Last)` goes on.
+    /// Returns the remedy in calls of `files::Options`, unless the message names the remedy:
+    /// `use invalid(last) …` means that a sort with `.invalid(Invalid::Last)` goes on.
     ///
     /// ```
     /// # #[cfg(feature = "files")] {

@@ -228,7 +228,7 @@ pub fn map_parts<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     map: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
-    /// Compiled once for all closures on these types.
+    /// Maps the parts; compiled once for all closures on these types.
     fn mapped<T: Send, R: Send>(mut parts: Vec<T>, map: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
         let count = parts.len();
         let mut mapped = Vec::with_capacity(count);
