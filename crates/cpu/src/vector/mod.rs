@@ -328,7 +328,7 @@ mod tests {
     use super::*;
     use crate::numbers;
 
-    /// The vector instructions of this machine.
+    /// Returns the vector instructions of this machine.
     fn all() -> impl Iterator<Item = Instructions> {
         Instructions::all().filter(|with| with.0.sorts.is_some())
     }
@@ -386,7 +386,7 @@ mod tests {
         }
     }
 
-    /// All sizes up to some that do not fit the registers: networks change with the size.
+    /// Sorts all sizes up to some that do not fit the registers: networks change with the size.
     #[test]
     fn every_size_of_every_pattern_is_sorted() {
         let mut random = numbers();
@@ -412,7 +412,7 @@ mod tests {
         }
     }
 
-    /// The room holds a part of the keys, or nothing.
+    /// Sorts with room for a part of the keys, or without room.
     #[test]
     fn keys_are_divided_where_they_are_if_there_is_no_room() {
         let mut random = numbers();
