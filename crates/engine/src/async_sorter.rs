@@ -130,8 +130,8 @@ impl AsyncSorter {
         self.read(encoder, &positions).await
     }
 
-    /// Uploads elements to the device, and records their sort. Returns the buffer of the sorted elements, or
-    /// of their positions.
+    /// Uploads elements to the device, and records their sort. Returns the buffer of the sorted elements or
+    /// positions.
     fn record<T: Element>(
         &self,
         elements: &[T],

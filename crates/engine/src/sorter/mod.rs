@@ -375,7 +375,7 @@ impl Sorter {
         self.order(request, progress)?.bring()
     }
 
-    /// Runs a request. The result stays at its place until it is brought or taken.
+    /// Runs a request. The result stays at its place until a call brings or takes it.
     ///
     /// # Errors
     ///
@@ -472,7 +472,7 @@ fn distinct(sorted: KeyBuf, first: Option<usize>) -> (KeyBuf<'static>, usize) {
     })
 }
 
-/// Returns the positions of keys up to the last of the sorted keys; both have equal width.
+/// Returns the positions of keys up to the last of the sorted keys, which have equal width.
 fn positions_up_to(keys: &KeyBuf, sorted: &KeyBuf) -> Vec<u32> {
     fn up_to<W: KeyWidth>(keys: Vec<Block<W>>, sorted: &KeyBuf) -> Vec<u32> {
         let sorted = W::blocks(sorted.borrowed()).map(in_one);

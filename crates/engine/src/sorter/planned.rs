@@ -29,7 +29,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Returns the algorithms, the best first: each later one is for devices that lack a need of the previous one.
+    /// Returns the algorithms, the best first; each serves devices that lack a need of the previous algorithm.
     fn algorithms(self, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
         let Task { n, first, shape, method } = self;
         let has =
