@@ -205,7 +205,7 @@ pub struct Fused {
 }
 
 impl Fused {
-    /// Tiles of `count` elements with pairs to compare.
+    /// Returns the number of tiles, in `count` elements, with pairs to compare.
     pub(crate) fn tiles_of(self, count: u32) -> u64 {
         let n = u64::from(count);
         let FusedWork::Strides { tail, low, count: count @ 1.., mirrored } = self.work else {
@@ -214,7 +214,7 @@ impl Fused {
         let run_log2 = self.tile.log2() - count;
         let (blocks, rest) = (n >> (low + count), n & ((1 << (low + count)) - 1));
         let all = 1 << (low - run_log2);
-        // In the last block there is something to do if it reaches past the first half, or stride.
+        // The last block has work if it reaches past its first half, or past the stride.
         let reach = if mirrored { 1 << (low + count - 1) } else { 1 << low };
         let last = if rest > reach {
             all
@@ -226,8 +226,8 @@ impl Fused {
         blocks * all + last
     }
 
-    /// A kernel that goes through the layouts of its work, one after another. A loop over them
-    /// would need numbers known only when it runs where the compiler needs constants.
+    /// Returns the text of a kernel that goes through the layouts of its work, one after another. A loop over
+    /// the layouts would use numbers known only at run time, where the compiler needs constants.
     fn pass(self) -> String {
         let is_phase = self.work == FusedWork::Halves;
         let mut body = String::new();
@@ -273,7 +273,7 @@ impl KernelSpec for Fused {
             let tile_log2 = self.tile.log2();
             within("steps in a pass that does not end a stage", count, 0..=tile_log2)?;
             within("steps in a pass", tail, 0..=tile_log2 - count)?;
-            // Below is the run; a block is of 2^32 elements at most.
+            // The run lies below the stride; a block has at most 2^32 elements.
             let lows = if count > 0 { tile_log2 - count..=32 - count } else { tile_log2..=tile_log2 };
             within("for log2 of the stride", low, lows)?;
             refuse_if([("a pass that begins a stage must have steps", mirrored && count == 0)])?;

@@ -41,7 +41,7 @@ impl MergeTile {
     /// Bytes of workgroup memory beside the elements.
     pub(crate) const OWN_BYTES: u64 = 16;
 
-    /// Elements in a tile.
+    /// Returns the number of elements in a tile.
     pub fn size(self) -> u32 {
         self.elements << self.invocations_log2
     }

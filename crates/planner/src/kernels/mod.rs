@@ -80,17 +80,17 @@ pub struct AuxBuffer {
 }
 
 impl AuxBuffer {
-    /// Words that the kernel writes.
+    /// Returns a buffer of words that the kernel writes.
     const fn words(name: &'static str) -> Self {
         Self { name, wgsl_type: "array<u32>", read_only: false, zeroed: false }
     }
 
-    /// The same buffer for a kernel that only reads it.
+    /// Returns this buffer for a kernel that only reads it.
     const fn read(self) -> Self {
         Self { read_only: true, ..self }
     }
 
-    /// The same buffer for a kernel that adds to its words atomically.
+    /// Returns this buffer for a kernel that adds to its words atomically.
     const fn added_to(self) -> Self {
         Self { wgsl_type: "array<atomic<u32>>", ..self }
     }

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::kernels::{Dispatch, Local};
 use crate::network::{stage, stages};
 
-/// One dispatch per step.
+/// Returns one dispatch per step.
 pub(super) fn naive(elements: Elements) -> Result<Vec<Dispatch>, Error> {
     (1..=stages(elements.n)).flat_map(stage).map(|step| elements.dispatch(step)).collect()
 }

@@ -262,7 +262,7 @@ impl Plan {
         Self::from_rounds(elements, vec![Round { dispatches, times: 1 }], false)
     }
 
-    /// The only constructor. With `ends_early`, the dispatches are phases of odd-even sort.
+    /// Makes a plan; no other constructor exists. With `ends_early`, the dispatches are phases of odd-even sort.
     ///
     /// # Errors
     ///

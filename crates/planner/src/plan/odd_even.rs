@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::kernels::{Fused, FusedTile, FusedWork};
 use crate::network::Step;
 
-/// One dispatch per phase: a phase reads what neighbouring workgroups wrote in the phase before,
+/// Returns one dispatch per phase: a phase reads what neighbouring workgroups wrote in the phase before,
 /// and only the end of a dispatch orders workgroups.
 pub(super) fn naive(elements: Elements) -> Result<Vec<Round>, Error> {
     let (even, odd) = (Step::Phase { odd: false }, Step::Phase { odd: true });
