@@ -1,10 +1,10 @@
-//! A flag by which a caller ends work early.
+//! A flag that lets a caller end work early.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends work early: reads and writes that come after it fail with
+/// Ends work early: later reads and writes fail with
 /// [`Cancelled`](crate::error::ErrorKind::Cancelled).
 ///
 /// ```
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Of work that goes on.
+    /// Returns a flag for work that goes on.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -29,31 +29,31 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the work is to end.
+    /// Returns true if the work is to end.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error if the work is to end.
+    /// Checks that the work may go on.
     ///
     /// # Errors
     ///
-    /// The work is to end.
+    /// Fails if the work is to end.
     #[doc(hidden)]
     pub fn check(&self) -> io::Result<()> {
         if self.is_cancelled() { Err(io::Error::other(Cancelled)) } else { Ok(()) }
     }
 }
 
-/// Cancels by a flag that the caller has already.
+/// Cancels by an existing flag of the caller.
 impl From<Arc<AtomicBool>> for Cancel {
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self(flag)
     }
 }
 
-/// The cause of an I/O error that is none.
+/// The cause of an I/O error that stands for a cancellation.
 #[derive(Debug)]
 pub struct Cancelled;
 

@@ -8,7 +8,7 @@ pub use std::time::Instant;
 #[cfg(target_arch = "wasm32")]
 pub use web_time::Instant;
 
-/// Where a time comes from.
+/// The source of a measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// Timestamps that the device wrote before the first and after the last dispatch.
@@ -19,7 +19,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// The name used in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -29,11 +29,11 @@ impl Clock {
     }
 }
 
-/// How long something took, and by which clock.
+/// A measured time and its clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elapsed {
     /// The time.
     pub time: Duration,
-    /// Where it comes from.
+    /// The clock that measured the time.
     pub clock: Clock,
 }

@@ -1,36 +1,36 @@
-//! Devices as plain data: which one is asked for, and what a person sees of it. No GPU API is named
-//! here.
+//! Devices as plain data: the requested device, and the description of a device for people. No GPU API is
+//! named here.
 
 use std::fmt;
 
 use gpusort_order::{Kind, Limits};
 
-/// Which of the adapters to use.
+/// The adapter to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Select {
-    /// The first that is real hardware.
+    /// The first hardware adapter.
     Hardware,
-    /// The same or, if there is no hardware, the first in software: for tests, and where being right
-    /// matters more than speed.
+    /// The first hardware adapter or, without hardware, the first software adapter: for tests, and for uses
+    /// where correctness matters more than speed.
     Any,
-    /// The one with this number in the list of adapters.
+    /// The adapter with this number in the list of adapters.
     Index(usize),
-    /// The first of this name, else the first with this text in its name; case ignored.
+    /// The first adapter with this name, else the first with this text in its name; case is ignored.
     Name(String),
 }
 
-/// An adapter as a person sees it.
+/// The description of an adapter for people.
 #[derive(Clone, Debug)]
 pub struct AdapterInfo {
     /// The hardware's name.
     pub name: String,
-    /// The API through which it is reached: `vulkan`, `metal`, `dx12`.
+    /// The API that drives it: `vulkan`, `metal`, `dx12`.
     pub backend: &'static str,
     /// The driver's name and version.
     pub driver: String,
-    /// What kind of hardware it is.
+    /// The kind of hardware.
     pub kind: Kind,
-    /// What a plan must keep to.
+    /// The limits that plans must keep.
     pub limits: Limits,
 }
 

@@ -8,7 +8,7 @@ use gpusort_order::named;
 pub enum Format {
     /// Numbers separated by white space.
     Text,
-    /// Elements as their bits, little-endian.
+    /// Elements as their bits, in little-endian order.
     Binary,
     /// `NumPy` files with one array.
     Npy,
@@ -18,7 +18,7 @@ pub enum Format {
     Tsv,
     /// Lines of any number of fields, separated by blanks.
     Lines,
-    /// Lines that are a JSON value each, mostly an object.
+    /// Lines with one JSON value each, usually an object.
     JsonLines,
     /// Parquet: a table of columns.
     Parquet,
@@ -39,19 +39,19 @@ named!(Format, "format", {
 });
 
 impl Format {
-    /// Whether it is text with rows and columns, or lines and fields.
+    /// Returns true for text with rows and columns, or with lines and fields.
     #[must_use]
     pub fn is_table(self) -> bool {
         matches!(self, Self::Csv | Self::Tsv | Self::Lines | Self::JsonLines)
     }
 
-    /// Whether it is a table of columns of types that are said.
+    /// Returns true for a table whose columns declare their types.
     #[must_use]
     pub fn has_columns(self) -> bool {
         matches!(self, Self::Parquet | Self::Arrow)
     }
 
-    /// Whether it holds elements as binary.
+    /// Returns true for formats with elements in binary.
     #[must_use]
     pub fn is_bits(self) -> bool {
         matches!(self, Self::Binary | Self::Npy)

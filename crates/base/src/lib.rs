@@ -1,5 +1,5 @@
-//! What every part of gpusort needs: errors with remedies, work on all cores, memory, the clock,
-//! cancellation, reports, and text that is safe to print.
+//! The foundation of every part of gpusort: errors with remedies, work on all cores, memory, the clock,
+//! cancellation, reports, and safe printing of text.
 //!
 //! An internal part of `gpusort`: any release may change all of it.
 

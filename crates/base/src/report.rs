@@ -1,23 +1,23 @@
-//! What ran in a sort.
+//! A report of the algorithm and form that sorted.
 
 use gpusort_order::{Algorithm, Variant};
 
-/// What ran: an algorithm, and which form of it.
+/// The algorithm that ran, and its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// The network; `None` is what the CPU chose by itself.
+    /// The algorithm; `None` means the CPU's own choice.
     pub algorithm: Option<Algorithm>,
-    /// Its form.
+    /// The form of the algorithm.
     pub form: Form,
 }
 
-/// The form in which a sort ran.
+/// The form of a sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// The keys were in order, and were left so.
+    /// The keys were in order and stayed unchanged.
     InOrder,
-    /// The keys were in falling order, and were reversed.
+    /// The keys were in descending order and were reversed.
     Reversed,
     /// Few keys, sorted by comparisons on one core.
     Comparison,
@@ -25,9 +25,9 @@ pub enum Form {
     Radix,
     /// Quicksort by vector instructions.
     Quicksort,
-    /// Only the first of the result were searched for.
+    /// A search for only the first keys of the result.
     Top,
-    /// Sorted inputs were merged.
+    /// A merge of sorted inputs.
     Merge,
     /// A network on the CPU.
     Network,
@@ -36,19 +36,19 @@ pub enum Form {
 }
 
 impl Ran {
-    /// A form of the CPU's own choice.
+    /// Returns a form of the CPU's own choice.
     #[must_use]
     pub fn on_cpu(form: Form) -> Self {
         Self { algorithm: None, form }
     }
 
-    /// The name of the algorithm in reports.
+    /// Returns the name of the algorithm in reports.
     #[must_use]
     pub fn algorithm(self) -> &'static str {
         self.algorithm.map_or("cpu", Algorithm::name)
     }
 
-    /// The name of the form in reports.
+    /// Returns the name of the form in reports.
     #[must_use]
     pub fn variant(self) -> &'static str {
         match self.form {

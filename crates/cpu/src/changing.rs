@@ -12,7 +12,7 @@ use super::{numbers, positions, sort, sort_shorts, sort_words, top};
 /// Sizes around the thresholds for one core and for all cores.
 const SIZES: [usize; 5] = [700, 5_000, 30_000, 100_000, 300_001];
 
-/// A key function with this spread, which returns another key at every call.
+/// Returns a key function with this spread; the function returns another key at every call.
 fn unsteady(spread: u64) -> impl Fn(u64) -> u64 + Copy + Send + Sync {
     static READ: AtomicU64 = AtomicU64::new(0);
     move |key| {

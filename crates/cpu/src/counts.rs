@@ -1,4 +1,4 @@
-//! Counting sort for elements with few distinct values: each is written as often as it occurs.
+//! Counting sort for elements with few distinct values: writes each value once per occurrence.
 
 use std::ops::Range;
 
@@ -7,30 +7,30 @@ use gpusort_order::key::Word;
 use super::items::split;
 use gpusort_base::parallel;
 
-/// Fewer elements than this are counted by one core.
+/// One core counts any smaller number of elements.
 const SERIAL: usize = 1 << 17;
 
 /// Values whose counts are added up together.
 const BLOCK: usize = 1 << 12;
 
-/// Places of keys where few of them differ.
+/// Places of keys, for inputs with few distinct keys.
 pub(super) const PLACES: usize = 1 << 8;
 
-/// Tables for so few places. More places take longer to add up, and elements in a row are rarely
-/// alike.
+/// Tables of counts for `PLACES` places. Larger tables take longer to add up, and their consecutive
+/// elements are rarely equal, so one table suffices there.
 pub(super) const TABLES: usize = 4;
 
-/// How many keys may differ: so many that they soon have places of their own.
+/// The maximum number of distinct keys. A multiplier that gives 24 keys places of their own is soon found.
 const MOST: usize = 24;
 
-/// Elements counted before it is asked whether others are among them.
+/// Elements counted before a check for elements without a place.
 const LOOK: usize = 1 << 12;
 
-/// Keys sampled at first, which tell of most inputs that there are too many.
+/// Keys in the first sample, which shows for most inputs that too many keys differ.
 const SAMPLES: usize = 16;
 
-/// Elements whose keys differ only in bits above the lowest `shift`, which have so many values: a
-/// power of two. Returns whether they do; if not, they are as they were.
+/// Sorts elements whose keys differ only in log₂(`VALUES`) bits above the lowest `shift`; `VALUES` is a
+/// power of two. Returns false, and leaves the elements unchanged, if the keys differ in other bits.
 pub(super) fn sort_bits<const VALUES: usize, const TABLES: usize, T: Copy + Send + Sync, K: Word>(
     elements: &mut [T],
     shift: u32,
@@ -53,15 +53,15 @@ pub(super) fn sort_bits<const VALUES: usize, const TABLES: usize, T: Copy + Send
     by_counts(elements, VALUES, |part| histogram::<VALUES, TABLES, T>(part, place), counted)
 }
 
-/// Few different elements, of any bits. Returns whether there are so few; if not, they are as they
-/// were.
+/// Sorts elements with few distinct keys, which may differ in any bits. Returns false, and leaves the
+/// elements unchanged, if too many keys differ.
 pub(super) fn sort_few<T: Copy + Send + Sync, K: Word>(
     elements: &mut [T],
     key: impl Fn(T) -> K + Copy + Send + Sync,
     element: impl Fn(K) -> T + Copy + Send + Sync,
 ) -> bool {
     let Some(some) = sample(elements, SAMPLES, key) else { return false };
-    // Where some differ in few bits, maybe all do.
+    // If the sampled keys differ in few bits, perhaps all keys do.
     let differ = some.iter().fold(0, |bits, &key| bits | (key ^ some[0]).into());
     let shift = (u64::BITS - differ.leading_zeros()).saturating_sub(PLACES.ilog2());
     if differ.trailing_zeros() >= shift && sort_bits::<PLACES, TABLES, _, _>(elements, shift, key, element) {
@@ -77,9 +77,9 @@ pub(super) fn sort_few<T: Copy + Send + Sync, K: Word>(
     by_counts(elements, keys.len(), |part| histogram::<PLACES, TABLES, T>(part, place), counted)
 }
 
-/// How many elements are at each place; `None` if one of them does not belong there. Elements in a
-/// row are counted in so many tables, since one that is like the one before it would wait for its
-/// count.
+/// Returns the number of elements at each place; `None` if an element has no place. Consecutive elements
+/// are counted in different tables, because an element equal to its predecessor would wait for the
+/// predecessor's count.
 #[inline]
 fn histogram<const PLACES: usize, const TABLES: usize, T: Copy>(
     part: &[T],
@@ -112,8 +112,8 @@ fn histogram<const PLACES: usize, const TABLES: usize, T: Copy>(
     Some(counts)
 }
 
-/// The different keys of about so many elements from all over, in order; `None` if there are nearly
-/// as many, or too many for counting.
+/// Returns the distinct keys of about `samples` evenly spaced elements, in order; `None` if nearly all
+/// sampled keys differ, or if too many differ for counting.
 fn sample<T: Copy, K: Word>(elements: &[T], samples: usize, key: impl Fn(T) -> K) -> Option<Vec<K>> {
     let step = elements.len() / samples;
     if step == 0 {
@@ -125,16 +125,16 @@ fn sample<T: Copy, K: Word>(elements: &[T], samples: usize, key: impl Fn(T) -> K
     (keys.len() <= MOST.min(samples * 7 / 8)).then_some(keys)
 }
 
-/// A few keys that were sampled, and a place for each.
+/// A few sampled keys, and a place for each key.
 struct Few<K> {
-    /// In order.
+    /// The keys, in order.
     keys: Vec<K>,
     multiplier: u64,
-    /// The key of each place; where there is none, one whose place is another.
+    /// The key of each place; a place without a key holds the key of another place.
     places: [K; PLACES],
 }
 
-/// By multiplication: the highest bits of the product depend on all bits of the key.
+/// Returns the place of a key by multiplication: the product's highest bits depend on all bits of the key.
 #[inline]
 fn place_of<K: Word>(key: K, multiplier: u64) -> usize {
     let key: u64 = key.into();
@@ -142,10 +142,10 @@ fn place_of<K: Word>(key: K, multiplier: u64) -> usize {
 }
 
 impl<K: Word> Few<K> {
-    /// The keys of these elements, as far as a sample shows; `None` if there are too many.
+    /// Returns the distinct keys in a sample of these elements; `None` if too many keys differ.
     fn of<T: Copy>(elements: &[T], key: impl Fn(T) -> K) -> Option<Self> {
         let keys = sample(elements, (elements.len() / 16).clamp(SAMPLES, 256), key)?;
-        // Multiples of the golden ratio, which are odd, until none of the keys share a place.
+        // Tries multiples of the golden ratio, which are odd, until no two keys share a place.
         let multipliers = (0..16).map(|factor| 0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(2 * factor + 1));
         multipliers.into_iter().find_map(|multiplier| {
             let mut places = [keys[0]; PLACES];
@@ -156,8 +156,8 @@ impl<K: Word> Few<K> {
     }
 }
 
-/// Sorts by the counts of parts, of which one that is `None` ends it; returns whether none was.
-/// `value` is the place of a value in the counts, and the element, for each of the values in order.
+/// Sorts by the counts of parts. Returns false, without a change, if `histogram` is `None` for a part.
+/// `value` returns, for each of the `values` values in order, its place in the counts and its element.
 fn by_counts<T: Copy + Send + Sync>(
     elements: &mut [T],
     values: usize,
@@ -166,7 +166,7 @@ fn by_counts<T: Copy + Send + Sync>(
 ) -> bool {
     let n = elements.len();
     let share = n.div_ceil(if n < SERIAL { 1 } else { parallel::threads() }).max(1);
-    // Each has its own counts, which take time, too, and go so far.
+    // Each part has its own counts: the counts take time, too, and they have 32 bits.
     let counted = share.max(2 * values).min(u32::MAX as usize);
     let counts = parallel::map_parts(elements.chunks(counted), histogram);
     let Some(counts) = counts.into_iter().collect::<Option<Vec<_>>>() else { return false };
@@ -187,11 +187,11 @@ fn by_counts<T: Copy + Send + Sync>(
         write((0..values, elements));
         return true;
     }
-    // As many values for each core as make up its share.
+    // Each core writes consecutive values, up to its share of the elements.
     let (mut ranges, mut sizes, mut begin, mut size) = (Vec::new(), Vec::new(), 0, 0);
     for at in 0..values {
         size += count(value(at).0);
-        // Nothing has a part of its own, for which another core would wake.
+        // Values without elements get no part of their own: the part would wake a core for nothing.
         if size >= share || size > 0 && at + 1 == values {
             ranges.push(begin..at + 1);
             sizes.push(size);
@@ -202,10 +202,10 @@ fn by_counts<T: Copy + Send + Sync>(
     true
 }
 
-/// Writes so many of this element to the beginning, and returns the rest.
+/// Writes `count` copies of the element to the beginning, and returns the rest.
 #[inline]
 fn fill<T: Copy>(to: &mut [T], count: usize, element: T) -> &mut [T] {
-    // A vector of them at once, whoever comes after them: mostly there are few.
+    // Fills a whole vector for a small count, the usual case; later elements overwrite the excess.
     let few = 16_usize.div_ceil(size_of::<T>());
     match to.get_mut(..few) {
         Some(begin) if count <= few => begin.fill(element),

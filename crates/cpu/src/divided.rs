@@ -27,7 +27,7 @@ use super::vector::{Instructions, words};
 use gpusort_base::memory::{self, Kept};
 use gpusort_base::parallel;
 
-/// Writes the results for sorted keys, which it may rearrange, to their places.
+/// Writes the results for sorted keys to their places; may rearrange the keys.
 pub(super) type Give<'a, K, R> = &'a (dyn Fn(&mut [K], &mut [MaybeUninit<R>]) + Sync);
 
 /// Approximate bytes of a bucket: the bucket and its scratch memory fit a core's cache.
@@ -36,10 +36,10 @@ const BUCKET: usize = 1 << 19;
 /// Bytes of the largest block.
 const BLOCK: usize = 1 << 20;
 
-/// The fewest keys of a block: one core sorts fewer before others wake.
+/// The minimum number of keys per block: one core sorts fewer before others wake.
 const LEAST: usize = 1 << 10;
 
-/// The most buckets: with more, a block has too few keys of each.
+/// The maximum number of buckets: with more, a block has too few keys per bucket.
 const MOST: usize = 1 << 11;
 
 /// Equal keys written at a time.
@@ -180,7 +180,7 @@ impl<K: Item> Divided<K> {
         give(&mut radix::sort(pieces), to);
     }
 
-    /// The keys of a bucket in each block.
+    /// Returns the keys of a bucket in each block.
     fn parts(&self, bucket: usize) -> impl Iterator<Item = &[K]> {
         let blocks = self.blocks.iter().zip(self.ends.chunks(self.buckets.len()));
         blocks.map(move |(&(array, begin), ends)| {
@@ -199,7 +199,7 @@ impl<K: Item> Divided<K> {
     }
 }
 
-/// Keys per block: several blocks per core, so that no core waits for another.
+/// Returns the number of keys per block: each core gets several blocks, so that no core waits for another.
 fn block_size<K>(n: usize) -> usize {
     (n / (2 * parallel::threads())).clamp(LEAST, BLOCK / size_of::<K>())
 }
@@ -229,8 +229,8 @@ fn divide<'a, T: Send, K: Item>(
     (ends, buckets)
 }
 
-/// Splitters with zeros in the lowest `ignored` bits. Also, for each bucket between them, true if its keys
-/// are all equal.
+/// Returns splitters with zeros in the lowest `ignored` bits, and for each bucket between them true if its
+/// keys are all equal.
 fn splitters<P: Piece>(pieces: &[P], n: usize, ignored: u32) -> (Vec<u64>, Vec<bool>) {
     let buckets = (n * size_of::<P::Item>() / BUCKET).max(2 * parallel::threads()).min(MOST);
     let greatest = u64::MAX >> (u64::BITS - 8 * size_of::<P::Item>() as u32) >> ignored;

@@ -15,19 +15,19 @@ const PART: usize = 1 << 14;
 /// The widest digit: with more bits, the scatter writes to more places at once than caches support.
 pub(crate) const DIGIT_BITS: u32 = 11;
 
-/// Elements that were read together, in input order.
+/// Elements read together, in input order.
 pub trait Piece: Send + Sync {
     /// The elements.
     type Item: Item;
-    /// The number of elements.
+    /// Returns the number of elements.
     fn count(&self) -> usize;
-    /// The elements in a range.
+    /// Returns the elements in a range.
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item>;
-    /// All elements, if they are an array of their own.
+    /// Returns all elements if they are an array of their own.
     ///
     /// # Errors
     ///
-    /// The piece itself, if they are not.
+    /// Returns the piece itself if its elements are not an array of their own.
     fn into_array(self) -> Result<Vec<Self::Item>, Self>
     where
         Self: Sized,
@@ -52,11 +52,11 @@ impl<T: Item> Piece for Cow<'_, [T]> {
     }
 }
 
-/// Elements of a slice, and their keys.
+/// Elements of a slice, with their keys.
 pub struct Keyed<'a, T, F> {
     /// The elements.
     pub elements: &'a [T],
-    /// The key of an element.
+    /// Returns the key of an element.
     pub key: F,
 }
 
@@ -68,13 +68,13 @@ impl<T: Copy + Sync, K: Item, F: Fn(T) -> K + Copy + Send + Sync> Piece for Keye
     }
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = K> {
-        // A copy, which stays in registers.
+        // A copy stays in registers.
         let key = self.key;
         self.elements[range].iter().map(move |&element| key(element))
     }
 }
 
-/// Keys with a payload word each.
+/// Keys with one payload word each.
 impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
     type Item = Pair<W, R>;
 
@@ -103,15 +103,15 @@ impl<P: Piece> Part<'_, P> {
         self.piece.items(self.range.clone())
     }
 
-    /// Some of them, by their places in the part.
+    /// Returns the elements at these places of the part.
     pub(super) fn block(&self, places: Range<usize>) -> impl Iterator<Item = P::Item> {
         self.piece.items(self.range.start + places.start..self.range.start + places.end)
     }
 
-    /// One key of every `step`, at random, since keys at regular places may be alike.
+    /// Samples one key of every `step` at random places, because keys at regular places may be alike.
     pub(super) fn sample(&self, step: usize) -> impl Iterator<Item = u64> {
         let end = self.range.end;
-        // Whoever makes keys against samples does not know where the piece will be.
+        // The address seeds the samples: an input made against samples cannot know the address of the piece.
         let mut state = std::ptr::from_ref(self.piece).addr() as u64 ^ self.range.start as u64;
         self.range.clone().step_by(step).flat_map(move |place| {
             let within = (random(&mut state) >> 32) * step.min(end - place) as u64;
@@ -120,14 +120,14 @@ impl<P: Piece> Part<'_, P> {
         })
     }
 
-    /// The key of the last element.
+    /// Returns the key of the last element.
     pub(super) fn last_key(&self) -> u64 {
-        // There is one: no part is empty.
+        // A last element exists: no part is empty.
         self.piece.items(self.range.end - 1..self.range.end).next().map_or(0, Item::key)
     }
 }
 
-/// Divides the pieces into parts of at most `size` elements, none of them empty.
+/// Divides the pieces into parts of at most `size` elements; no part is empty.
 pub(super) fn parts<P: Piece>(pieces: &[P], size: usize) -> Vec<Part<'_, P>> {
     let mut parts = Vec::new();
     for piece in pieces {
@@ -136,22 +136,22 @@ pub(super) fn parts<P: Piece>(pieces: &[P], size: usize) -> Vec<Part<'_, P>> {
     parts
 }
 
-/// The key of one element of every `step`, and at least one of each piece.
+/// Samples the key of one element of every `step`, and at least one key of each piece.
 pub(super) fn sample<P: Piece>(pieces: &[P], step: usize) -> Vec<u64> {
     parts(pieces, usize::MAX).iter().flat_map(|part| part.sample(step)).collect()
 }
 
-/// Where arrays of these lengths begin, one after another.
+/// Returns the beginnings of consecutive arrays with these lengths.
 pub(super) fn begins(lengths: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
     lengths.scan(0, |next, length| Some(std::mem::replace(next, *next + length)))
 }
 
-/// The number of elements in all pieces.
+/// Returns the number of elements in all pieces.
 pub(super) fn count<P: Piece>(pieces: &[P]) -> usize {
     pieces.iter().map(Piece::count).sum()
 }
 
-/// All elements in one array, in input order.
+/// Joins all elements into one array, in input order.
 pub fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
     let mut all = memory::zeroed(count(pieces));
     let parts = parts(pieces, PART);
@@ -162,7 +162,7 @@ pub fn join<P: Piece>(pieces: &[P]) -> Vec<P::Item> {
     all
 }
 
-/// The same, in the array of the only piece, if it is one.
+/// Joins all elements into one array; reuses the array of a single piece.
 pub(super) fn into_one<P: Piece>(mut pieces: Vec<P>) -> Vec<P::Item> {
     if pieces.len() > 1 {
         return join(&pieces);
@@ -171,7 +171,7 @@ pub(super) fn into_one<P: Piece>(mut pieces: Vec<P>) -> Vec<P::Item> {
     pieces.pop().map_or_else(Vec::new, array)
 }
 
-/// Slices of these lengths, one after another.
+/// Splits the array into consecutive slices with these lengths.
 pub(super) fn split<T>(mut array: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let take = |length| {
         let (slice, rest) = std::mem::take(&mut array).split_at_mut(length);
@@ -181,7 +181,7 @@ pub(super) fn split<T>(mut array: &mut [T], lengths: impl Iterator<Item = usize>
     lengths.map(take).collect()
 }
 
-/// The payloads of these pairs, in order.
+/// Returns the payloads of these pairs, in order.
 pub fn records<W: Word, R: Word>(pairs: &[Pair<W, R>]) -> Vec<R> {
     parallel::map(pairs, |pair| pair.position)
 }

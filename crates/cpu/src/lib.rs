@@ -29,14 +29,14 @@ pub use top::top;
 pub use vector::{Digits, prefer_digits};
 pub use windows::windows;
 
-/// The next random number, for samples: Knuth's MMIX generator, with good highest bits.
+/// Returns the next random number, for samples: Knuth's MMIX generator, with good highest bits.
 #[inline]
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state
 }
 
-/// Random numbers for tests: good in all bits, and equal on every machine.
+/// Returns random numbers for tests: good in all bits, and equal on every machine.
 #[cfg(test)]
 fn numbers() -> impl FnMut() -> u64 {
     let mut state = 1;
@@ -46,7 +46,7 @@ fn numbers() -> impl FnMut() -> u64 {
     }
 }
 
-/// The name of the instruction set that sorts keys on the CPU.
+/// Returns the name of the instruction set that sorts keys on the CPU.
 pub fn instructions() -> &'static str {
     vector::Instructions::chosen().name()
 }

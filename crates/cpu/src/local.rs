@@ -1,10 +1,10 @@
 //! One core's stable sort of elements that fit its cache: by [`vector`](super::vector) for keys alone, if the
 //! processor has the instructions, else by digits.
 //!
-//! The latter is a least-significant-digit sort by the highest bits that differ between keys: two digits,
-//! which tell most elements apart. If the histogram of the highest digit shows that many keys would stay
-//! equal, as with floats, whose highest bits are the exponent, the sort adds a third digit. Neighbours out of
-//! order then mark a run of keys with equal digits, and the run is sorted by the bits below.
+//! The latter is a least-significant-digit sort by the highest bits that differ between keys: two digits tell
+//! most elements apart. If the histogram of the highest digit shows that many keys would stay equal, as with
+//! floats, whose highest bits are the exponent, the sort adds a third digit. Neighbours out of order then
+//! mark a run of keys with equal digits, and the run is sorted by the bits below.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -20,13 +20,13 @@ use super::vector::Instructions;
 use gpusort_base::memory;
 use gpusort_base::report::Form;
 
-/// The most elements for insertion sort.
+/// The maximum number of elements for insertion sort.
 const INSERTION: usize = 24;
 
-/// Fewer elements than this are sorted by narrower digits.
+/// Narrower digits sort any smaller number of elements.
 const FEW: usize = 1 << 11;
 
-/// The most words of scratch memory that a thread keeps for the next sort.
+/// The maximum words of scratch memory that a thread keeps for the next sort.
 const KEPT: usize = 1 << 18;
 
 /// `KEPT` in elements.
@@ -45,26 +45,26 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    /// A digit of at most `most` bits; `None` if all keys are equal.
+    /// Returns a digit of at most `most` bits; `None` if all keys are equal.
     pub(super) fn new((least, greatest): (u64, u64), most: u32) -> Option<Self> {
         let bits = u64::BITS - (greatest - least).leading_zeros();
         let shift = bits.saturating_sub(most);
         (bits > 0).then_some(Self { least, shift, count: ((greatest - least) >> shift) as usize + 1 })
     }
 
-    /// This digit without the lowest `bits`, which are equal in all keys.
+    /// Returns this digit without the lowest `bits`, which are equal in all keys.
     fn above(self, bits: u32, (least, greatest): (u64, u64)) -> Self {
         let shift = self.shift.max(bits);
         Self { shift, count: ((greatest - least) >> shift) as usize + 1, ..self }
     }
 
-    /// The value of a key; `count` or more is possible if the key is not between the extremes.
+    /// Returns the value of a key: `count` or more is possible for a key outside the extremes.
     #[inline]
     pub(super) fn of(self, key: u64) -> usize {
         (key.wrapping_sub(self.least) >> self.shift) as usize
     }
 
-    /// The number of keys of each value.
+    /// Returns the number of keys of each value.
     pub(super) fn histogram(self, keys: &[u64]) -> Vec<usize> {
         let mut counts = vec![0; self.count];
         for &key in keys {
@@ -76,7 +76,7 @@ impl Prefix {
     }
 }
 
-/// The most digits sorted by at once.
+/// The maximum number of digits in one sort.
 const DIGITS: usize = 3;
 
 /// For each value of a digit, its number of elements; during the scatter, the next element's place.
@@ -106,7 +106,7 @@ impl Room {
         result
     }
 
-    /// Scratch memory for `count` elements, with arbitrary content, and the counts.
+    /// Returns scratch memory for `count` elements, with arbitrary content, and the counts.
     fn split<T: Pod>(&mut self, count: usize) -> (&mut [T], &mut [Counts; DIGITS]) {
         let bytes = count * size_of::<T>();
         if self.words.len() * size_of::<u64>() < bytes {
@@ -235,7 +235,7 @@ pub(super) fn with_keys<T: Pod, R>(
     })
 }
 
-/// These places as uninitialised memory.
+/// Returns these places as uninitialised memory.
 ///
 /// # Safety
 ///
@@ -262,15 +262,15 @@ fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGIT
     let same = same_bits(items);
     match (u64::BITS - (extremes.1 - extremes.0).leading_zeros()).saturating_sub(same) {
         ..=8 | 12..=16 => by_digits::<T, 8>(items, scratch, counts, extremes, same),
-        // Two narrow digits, since the counts of a wide one would take longer than the elements.
+        // Two narrow digits: the counts of a wide digit would take longer than the elements.
         9..=11 if n < 1 << 8 => by_digits::<T, 8>(items, scratch, counts, extremes, same),
         17.. if n < FEW => by_digits::<T, 9>(items, scratch, counts, extremes, same),
         _ => by_digits::<T, DIGIT_BITS>(items, scratch, counts, extremes, same),
     }
 }
 
-/// The number of lowest bits equal in all keys: many for floats of small integers. Returns 0 if the first
-/// keys share fewer than four.
+/// Returns the number of lowest bits equal in all keys: many for floats of small integers; 0 if the first keys
+/// share fewer than four bits.
 fn same_bits<T: Item>(items: &[T]) -> u32 {
     let first = items.first().map_or(0, |item| item.key());
     let same = |items: &[T]| {
@@ -351,7 +351,7 @@ unsafe fn scatter<T: Copy, R>(
     map: impl Fn(T) -> R,
 ) {
     assert_eq!(from.len(), to.len(), "an element goes to each place");
-    // Turn the number of elements of each value into the place of its first one.
+    // Turns the number of elements of each value into the place of its first element.
     let mut start = 0;
     for count in &mut counts[..values] {
         (*count, start) = (start, start + *count);

@@ -1,7 +1,7 @@
 //! Merges sorted runs in memory on all cores.
 //!
-//! The result is cut into parts of about equal size, and each run where the elements of the parts begin,
-//! and every core merges one part:
+//! The result is cut into parts of about equal size, and each run is cut where the elements of the parts
+//! begin. Every core merges one part:
 //!
 //! ```text
 //! run 0   ──────|────|──────────
@@ -9,7 +9,7 @@
 //! result  ────────|────────|────────
 //! ```
 //!
-//! The cuts are elements of a sample of all runs. Of equal keys those of earlier runs come first.
+//! The cuts are elements of a sample of all runs. Among equal keys, keys of earlier runs come first.
 
 use std::cmp::Ordering;
 
@@ -21,7 +21,7 @@ use gpusort_base::parallel;
 /// The number of elements that justifies another core for a merge of two runs.
 const PART: usize = 1 << 16;
 
-/// The most elements that one core merges at once: they fit its caches.
+/// The maximum number of elements that one core merges at once: they fit its caches.
 const MOST: usize = 1 << 19;
 
 /// Merges sorted runs into `to`, whose length is the sum of their lengths.
@@ -57,7 +57,7 @@ fn cuts<T: Item>(runs: &[&[T]], count: usize) -> Vec<Vec<usize>> {
     const SAMPLES: usize = 8;
     let lengths: Vec<usize> = runs.iter().map(|run| run.len()).collect();
     let step = (lengths.iter().sum::<usize>() / (SAMPLES * count)).max(1);
-    // Runs begin at different offsets: at equal ones, samples of short runs with similar keys would be alike.
+    // Runs begin at different offsets: at equal offsets, samples of short runs with similar keys would be alike.
     let of_run = |(number, run): (usize, &&[T])| {
         let begin = (2 * number + 1) * step / (2 * runs.len());
         (begin..run.len()).step_by(step).map(move |at| (number, at)).collect::<Vec<_>>()
@@ -83,7 +83,7 @@ fn merge_on_one_core<T: Item>(runs: &[&[T]], to: &mut [T]) {
     merge_by(runs, to, |a, b| a.key() < b.key());
 }
 
-/// Merges runs in the order that `less` says, with equal elements of earlier runs first.
+/// Merges runs in the order of `less`; among equal elements, those in earlier runs come first.
 pub fn merge_by<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &T) -> bool + Copy) {
     match runs {
         [] => {}
@@ -93,7 +93,7 @@ pub fn merge_by<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &T) -> b
     }
 }
 
-/// Without a branch on the keys, which processors mispredict.
+/// Merges two runs without a branch on the keys, which processors would mispredict.
 fn merge_two<T: Copy>(a: &[T], b: &[T], to: &mut [T], less: impl Fn(&T, &T) -> bool) {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
@@ -107,9 +107,9 @@ fn merge_two<T: Copy>(a: &[T], b: &[T], to: &mut [T], less: impl Fn(&T, &T) -> b
     to[i + j..].copy_from_slice(rest);
 }
 
-/// Merges neighbouring runs two by two, from one array to another and back: the parts fit caches,
-/// where this is several times as fast as a tree of losers, whose every comparison is mispredicted
-/// half of the time.
+/// Merges neighbouring runs in pairs, from one array to another and back. The parts fit caches, where this
+/// method is several times as fast as a tree of losers, whose every comparison is mispredicted half of the
+/// time.
 fn merge_many<T: Copy>(runs: &[&[T]], to: &mut [T], less: impl Fn(&T, &T) -> bool + Copy) {
     let mut scratch = runs.concat();
     let lengths = runs.iter().map(|run| run.len());

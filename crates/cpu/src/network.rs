@@ -1,6 +1,6 @@
 //! Sorting networks on all cores.
 //!
-//! A step is performed in parts that no comparison crosses:
+//! The cores perform a step in parts that no comparison crosses:
 //!
 //! ```text
 //! small blocks   [block block block│block block block│…]   a part is a few whole blocks
@@ -19,15 +19,15 @@ use gpusort_order::network::{
 /// Below this many elements, one core finishes a step before others wake.
 const SERIAL: usize = 1 << 15;
 
-/// Elements of a tile, whose steps are performed while it is in a core's cache, as a power of two.
+/// Elements of a tile, as a power of two. A core performs steps on a tile while its cache holds the tile.
 const TILE_LOG2: u32 = 12;
 
-/// What a sort by a network did.
+/// The work of a sort by a network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passes {
     /// Passes over the elements.
     pub count: u64,
-    /// Bytes that they read and wrote.
+    /// Bytes that the passes read and wrote.
     pub bytes_moved: u64,
 }
 
@@ -44,11 +44,11 @@ enum Pass {
 ///
 /// # Errors
 ///
-/// More than 2^32 − 1 elements.
+/// Fails for more than 2^32 − 1 elements.
 ///
 /// # Panics
 ///
-/// If the algorithm is not a network.
+/// Panics if the algorithm is not a network.
 pub fn sort<T: Item>(
     algorithm: Algorithm,
     elements: &mut [T],
@@ -59,7 +59,7 @@ pub fn sort<T: Item>(
     let mut done = Passes::default();
     let mut sort = |passes: &mut dyn Iterator<Item = Pass>, count: u64, ends_early: bool| {
         for pass in passes {
-            // Each of these elements is read and written.
+            // The pass reads and writes each of these elements.
             let touched = match pass {
                 Pass::Step(step) => {
                     perform(step, elements);
@@ -73,7 +73,7 @@ pub fn sort<T: Item>(
             done.count += 1;
             done.bytes_moved += touched * 2 * size_of::<T>() as u64;
             progress(done.count, count);
-            // Checked rarely, since a check costs as much as a phase.
+            // Checks rarely, because a check takes the time of a phase.
             if ends_early && done.count.is_multiple_of(64) && elements.is_sorted() {
                 break;
             }
@@ -91,8 +91,8 @@ pub fn sort<T: Item>(
     Ok(done)
 }
 
-/// Tiles are sorted; then each larger stage is a pass for each step that leaves a tile, and one pass for all
-/// other steps.
+/// Yields a pass that sorts all tiles, then for each larger stage a pass for each step that leaves a tile, and
+/// one pass for all other steps.
 fn bitonic(n: u32) -> impl Iterator<Item = Pass> {
     let stages = stages(n);
     let tile_log2 = TILE_LOG2.min(stages);
@@ -132,10 +132,10 @@ fn perform<T: Item>(step: Step, elements: &mut [T]) {
         parallel::map_parts(elements.chunks_mut(SERIAL), |part| step.perform(part));
         return;
     }
-    // There may be fewer blocks of this size than cores, so each is divided.
+    // Divides each block, because the step may have fewer blocks than cores.
     for (low, high) in halves(elements, half) {
         if mirrored {
-            // The last of `low` meets the first of `high`.
+            // The last element of `low` meets the first of `high`.
             let low = &mut low[half - high.len()..];
             let part = SERIAL / 2;
             let parts = low.rchunks_mut(part).zip(high.chunks_mut(part));

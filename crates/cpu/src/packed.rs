@@ -7,8 +7,8 @@
 //! positions  1      0      2         equal keys keep their order
 //! ```
 //!
-//! If a key has too many bits, its word has the highest ones; the keys themselves then sort runs of equal
-//! words.
+//! If a key has too many bits, its word holds only the highest bits; the keys themselves then sort runs of
+//! equal words.
 
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -25,7 +25,7 @@ use super::vector::Instructions;
 use gpusort_base::report::Form;
 use gpusort_base::{memory, parallel};
 
-/// The most keys that one core sorts if there are others.
+/// The maximum number of keys that one core sorts if there are others.
 const SERIAL: usize = 1 << 14;
 
 /// Fewer keys than this are not sampled.
@@ -45,7 +45,7 @@ struct Packing {
 }
 
 impl Packing {
-    /// The packing of `n` keys. `None` if digits sort them faster: some inputs of one core, few distinct
+    /// Returns the packing of `n` keys; `None` if digits sort them faster: some inputs of one core, few distinct
     /// keys, and keys that words would not tell apart.
     fn new<P: Piece<Item: Word>>(with: Instructions, pieces: &[P], n: usize) -> Option<Self> {
         if is_for_one(n) && with.prefers_digits::<u64>(n, 1, |step| sample(pieces, step)) {
@@ -174,7 +174,7 @@ where
     }
 }
 
-/// The positions of all keys of the pieces, fewer than 2^32, stably sorted by key.
+/// Returns the positions of all keys of the pieces, fewer than 2^32, stably sorted by key.
 pub fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
     if let [keys] = pieces
         && (2..=INSERTED).contains(&keys.count())
@@ -190,10 +190,10 @@ pub fn positions<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
     if pieces.len() > MANY { unordered(&[Cow::from(join(pieces))]) } else { unordered(pieces) }
 }
 
-/// The most keys for insertion sort, which ends before another sort has allocated its memory.
+/// The maximum number of keys for insertion sort, which ends before another sort has allocated its memory.
 const INSERTED: usize = 20;
 
-/// The sorted positions of at most `INSERTED` keys.
+/// Returns the sorted positions of at most `INSERTED` keys.
 fn of_few<P: Piece<Item: Word>>(keys: &P) -> Vec<u32> {
     let n = keys.count();
     let mut sorted = [(P::Item::default(), 0); INSERTED];
@@ -208,7 +208,7 @@ fn of_few<P: Piece<Item: Word>>(keys: &P) -> Vec<u32> {
     sorted[..n].iter().map(|&(_, position)| position).collect()
 }
 
-/// The sorted positions of keys in no order.
+/// Returns the sorted positions of keys in no order.
 fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
     let (with, n) = (Instructions::chosen(), count(pieces));
     let begins: Vec<usize> = begins(pieces.iter().map(Piece::count)).collect();

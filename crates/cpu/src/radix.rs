@@ -34,7 +34,7 @@ const LOCAL: Range<usize> = 1 << 16..1 << 18;
 /// Target number of elements per bucket.
 const BUCKET: usize = 1 << 13;
 
-/// The least number of elements that one core scatters at a time.
+/// The minimum number of elements that one core scatters at a time.
 const PART: usize = 1 << 12;
 
 /// Keys sampled per bucket to estimate the distribution.
@@ -54,7 +54,7 @@ struct SampledBuckets {
 }
 
 impl SampledBuckets {
-    /// Divides keys into about `buckets` buckets, which the sample makes about equal.
+    /// Divides keys into about `buckets` buckets, of about equal size in the sample.
     fn new(prefix: Prefix, sample: &[u64], buckets: usize) -> Self {
         let share = (sample.len() / buckets).max(1);
         let (mut cuts, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
@@ -87,10 +87,10 @@ impl SampledBuckets {
     }
 }
 
-/// All elements of the pieces, stably sorted by key.
+/// Returns all elements of the pieces, stably sorted by key.
 pub(super) fn sort<P: Piece>(pieces: Vec<P>) -> Vec<P::Item> {
     let n = count(&pieces);
-    // Not zeroed: zeroing reused memory takes a good part of the time of a sort.
+    // Not zeroed: zeroing reused memory takes a large part of the time of a sort.
     let mut sorted = memory::room(n);
     let Some((items, buckets)) = scatter(&pieces, &mut sorted.spare_capacity_mut()[..n]) else {
         return join(&pieces);
@@ -186,7 +186,7 @@ fn scatter_in_place<P: Piece>(
     let step = n / (SAMPLES << bits) + 1;
     let sample: Vec<u64> = parts.iter().flat_map(|part| part.sample(step)).collect();
     let largest = prefix.histogram(&sample).into_iter().max().unwrap_or(0) * step;
-    // A bucket above a core's share would keep the others waiting, even if it fits a cache.
+    // A bucket above a core's share would keep the other cores waiting, even if the bucket fits a cache.
     let sizes = if largest > LOCAL.start.min(n / threads).max(4 * (n >> bits)) {
         let buckets = SampledBuckets::new(widest, &sample, 1 << bits);
         scatter_by(&parts, room, buckets.count, |key| buckets.of(key))?
@@ -197,7 +197,7 @@ fn scatter_in_place<P: Piece>(
 }
 
 /// Scatters the elements of all parts to `count` buckets on all cores, and returns the sizes of the buckets.
-/// `room` has a place for each element. Greater keys never go to earlier buckets.
+/// `room` has one place per element. Greater keys never go to earlier buckets.
 fn scatter_by<P: Piece>(
     parts: &[Part<P>],
     room: &mut [MaybeUninit<P::Item>],

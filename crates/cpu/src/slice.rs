@@ -1,9 +1,9 @@
 //! Sorts a slice in place, by keys that map back to its elements.
 //!
-//! One core sorts small inputs, which fit its cache, in scratch memory that it keeps: the others would wake
-//! too late. A lone core sorts every input. Larger inputs are partitioned or scattered to buckets in a second
-//! array, by [`divided`](super::divided) or [`radix`], and each bucket comes back sorted. Elements with few
-//! distinct values are counted.
+//! One core sorts small inputs, which fit its cache, in scratch memory that it keeps: other cores would wake
+//! too late. A single core sorts every input. On several cores, larger inputs are partitioned or scattered to
+//! buckets in a second array, by [`divided`](super::divided) or [`radix`], and each bucket comes back sorted.
+//! Elements with few distinct values are counted.
 
 use std::mem::MaybeUninit;
 

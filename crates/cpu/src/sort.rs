@@ -31,7 +31,7 @@ pub fn is_for_one(n: usize) -> bool {
 /// More pieces than this are joined first, since each part of a piece has its own histogram.
 pub(super) const MANY: usize = 1 << 10;
 
-/// All elements of the pieces, stably sorted by key, ascending.
+/// Returns all elements of the pieces, stably sorted by key, ascending.
 ///
 /// Checks for sorted input first: the first elements usually show that the input is unsorted, and a check of
 /// all elements costs a small part of a sort.
@@ -44,7 +44,7 @@ pub fn sort<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     (items, form)
 }
 
-/// [`sort`] for elements in no order.
+/// Sorts elements in no order, like [`sort`].
 pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     let (with, n) = (Instructions::chosen(), count(&pieces));
     let by_vectors = with.sorts::<P::Item>();
@@ -75,8 +75,8 @@ pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     (Divided::of_arrays(with, arrays).sorted(), Form::Quicksort)
 }
 
-/// The form of elements in order or in reverse order; `None` for other elements. Elements in reverse order may be equal
-/// if `equal_may_turn`.
+/// Returns the form of elements in order or in reverse order; `None` for other elements. Elements in reverse
+/// order may be equal if `equal_may_turn`.
 pub(super) fn in_order<P: Piece>(pieces: &[P], equal_may_turn: bool) -> Option<Form> {
     let parts = parts(pieces, SMALL);
     if all(&parts, |a, b| a <= b) {
@@ -88,8 +88,7 @@ pub(super) fn in_order<P: Piece>(pieces: &[P], equal_may_turn: bool) -> Option<F
 
 /// Returns true if `holds` is true for the keys of all neighbours.
 fn all<P: Piece>(parts: &[Part<P>], holds: impl Fn(u64, u64) -> bool + Sync) -> bool {
-    // Each part is checked with the last key before it, so that every pair of neighbours is
-    // covered.
+    // Each part is checked together with the last key before it, to cover every pair of neighbours.
     let one = |place: usize| {
         let before = place.checked_sub(1).map(|before| parts[before].last_key());
         let keys = parts[place].items().map(Item::key);
@@ -110,7 +109,7 @@ mod tests {
     /// Sizes around the thresholds.
     const SIZES: [usize; 10] = [0, 1, 2, 3, FEW - 1, FEW, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];
 
-    /// The elements in pieces of uneven sizes, some of them empty.
+    /// Splits the elements into pieces of uneven sizes; some pieces are empty.
     fn in_pieces<T: Copy>(elements: &[T]) -> Vec<Cow<'static, [T]>> {
         let mut rest = elements;
         let mut pieces = vec![Cow::Owned(Vec::new())];
@@ -181,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Keys of every spread and skew: these determine the number of passes and the digit widths.
+    /// Keys of every spread and skew, which determine the number of passes and the digit widths.
     #[test]
     fn radixes_sort_every_spread_of_keys_and_keep_equal_ones_in_order() {
         let mut random = numbers();
@@ -200,8 +199,7 @@ mod tests {
             spreads.push(("a few large, most small".to_owned(), keys));
             let keys = (0..n).map(|i| if i == n / 2 { u64::MAX } else { random() % 3 }).collect();
             spreads.push(("one far away".to_owned(), keys));
-            // A single key that the sample misses, and whose digit the histogram may merge with
-            // others.
+            // A single key that the sample misses; the histogram may merge its digit with other digits.
             for (bulk, below) in [(1 << 20, 0), (1_u64 << 40, 0), (0x3FF0 << 48, 0), (u64::MAX, 1)] {
                 let keys = (0..n).map(|i| if i == 5 { below } else { bulk }).collect();
                 spreads.push((format!("all {bulk:x} but one {below}"), keys));

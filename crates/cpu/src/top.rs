@@ -1,7 +1,7 @@
-//! The first k of the sorted elements without sorting the others.
+//! Finds the first k of the sorted elements without sorting the others.
 //!
-//! A sample tells a limit that a few more than k keys are less than. All cores scan parts of the input
-//! and keep those, which are then sorted:
+//! A sample yields a limit: a key with a few more than k keys below it. All cores scan parts of the input
+//! and keep the keys below the limit, which are then sorted:
 //!
 //! ```text
 //! keys        7 1 8 2 9 3 6 4 …        the first 3 are sought
@@ -9,9 +9,9 @@
 //! candidates  1 2 3 4                  of all parts, in their order
 //! ```
 //!
-//! Should the sample have misled, all are candidates. Where so many keys are equal to the limit that a
-//! part has twice as many candidates as are sought, it keeps the first of them, and the greatest of
-//! those is the new limit: a later key equal to it comes after k others.
+//! If the sample misled, every key is a candidate. A part that collects 2k candidates, as with many equal
+//! keys, keeps the first k of them. The greatest of these k becomes the new limit, because k others precede
+//! any later key equal to it.
 
 use std::borrow::Cow;
 
@@ -24,25 +24,25 @@ use super::sort::{MANY, sort};
 use super::vector::Instructions;
 use gpusort_base::parallel;
 
-/// Keys examined together, by vector instructions.
+/// Keys examined together by vector instructions.
 const BLOCK: usize = 64;
 
-/// The most keys of a segment, and the least segments that others wake for.
+/// The maximum number of keys per segment, and the minimum number of segments that other cores wake for.
 const SEGMENT: usize = 1 << 14;
 const SEGMENTS: usize = 8;
 
-/// With fewer candidates than this a cut is not worthwhile.
+/// Fewer candidates than this are not worth a cut.
 const ROOM: usize = 1 << 10;
 
-/// Of fewer keys than this no sample is taken.
+/// Fewer keys than this are not sampled.
 const FEW: usize = 1 << 11;
 
-/// Keys of which one is sampled, at least, and the most samples.
+/// The minimum number of keys per sampled key, and the maximum number of samples.
 const STEP: usize = 1 << 6;
 const SAMPLES: usize = 1 << 12;
 
-/// The first `k` elements of the pieces, sorted by what `keep` makes of a key and its position.
-/// Positions count through all pieces; unused ones may wrap.
+/// Returns the first `k` elements of the pieces, sorted by the result of `keep` for a key and its position.
+/// Positions count through all pieces; unused positions may wrap.
 pub fn top<P: Piece<Item: Word>, T: Item>(
     pieces: &[P],
     k: usize,
@@ -53,7 +53,7 @@ pub fn top<P: Piece<Item: Word>, T: Item>(
     if k == 0 { Vec::new() } else { top_below(limit(pieces, n, k), pieces, k, keep) }
 }
 
-/// The same of those below a limit, which `k` or more elements should be.
+/// Like [`top`], with a limit that should have `k` or more keys below it.
 fn top_below<P: Piece<Item: Word>, T: Item>(
     limit: Option<P::Item>,
     pieces: &[P],
@@ -83,8 +83,8 @@ fn top_below<P: Piece<Item: Word>, T: Item>(
     best
 }
 
-/// A key that more than `k` of all keys are less than, and not many more, most likely; `None` if no
-/// sample tells one.
+/// Returns a key that more than `k`, and most likely not many more, of all keys are less than; `None` if a
+/// sample yields no such key.
 fn limit<P: Piece<Item: Word>>(pieces: &[P], n: usize, k: usize) -> Option<P::Item> {
     if n < FEW || pieces.len() > MANY {
         return None;
@@ -92,15 +92,15 @@ fn limit<P: Piece<Item: Word>>(pieces: &[P], n: usize, k: usize) -> Option<P::It
     let mut sample = sample(pieces, (n / SAMPLES).max(STEP));
     Room::with(|room| room.sort(&mut sample));
     let share = sample.len() as f64 * k as f64 / n as f64;
-    // That fewer than `k` are below has a chance of one in 30,000 at most, and none where `k` of the
-    // sample are.
+    // The chance that fewer than `k` keys are below the limit is at most one in 30,000, and zero if `k`
+    // sampled keys are below it.
     let place = ((share + 4.0 * share.sqrt()) as usize + 10).min(k - 1);
     let &last = sample.get(place)?;
     let limit = P::Item::of_u64(last.wrapping_add(1));
     (Item::key(limit) > last).then_some(limit)
 }
 
-/// The candidates of a part, which include its first `k` below the limit, in their order.
+/// Returns the candidates of a part in their order, including the part's first `k` below the limit.
 fn best_of<P: Piece<Item: Word>, T: Item>(
     part: &[(usize, Part<P>)],
     k: usize,
@@ -117,11 +117,11 @@ fn best_of<P: Piece<Item: Word>, T: Item>(
         loop {
             let begin = match limit {
                 None => rest.next(),
-                // The least of a block is found by vectors; a loop that may end anywhere uses none.
+                // Vectors find the least key of a block; a loop that may end anywhere would use none.
                 Some(limit) => with.with(|| rest.find(|&begin| block(begin).fold(limit, Ord::min) < limit)),
             };
             let Some(begin) = begin else { break };
-            // Without a jump for each, which could not be foretold.
+            // Counts without a branch per key, which would be mispredicted.
             let mut count = 0;
             for (key, position) in block(begin).zip(first + begin..) {
                 better[count] = keep(key, position as u32);
@@ -139,8 +139,8 @@ fn best_of<P: Piece<Item: Word>, T: Item>(
     best
 }
 
-/// Keeps the first `k` elements, of which there are more, in their order unless they are keys alone;
-/// returns the greatest key of them.
+/// Keeps the first `k` of more than `k` elements, in their order unless elements are keys alone. Returns the
+/// greatest key kept.
 fn cut<T: Item>(elements: &mut Vec<T>, k: usize) -> u64 {
     let last;
     if T::KEY_ONLY {
@@ -199,7 +199,7 @@ mod tests {
         check(&(0..3000).map(|i| vec![i * 31 % 1000]).collect::<Vec<_>>(), 100);
     }
 
-    /// Few more than are sought are below a limit; and where too few are, all are looked through.
+    /// Slightly more than `k` keys are below a limit. If too few keys are below it, all keys are scanned.
     #[test]
     fn limits_are_close_and_a_wrong_one_loses_nothing() {
         let mut random = numbers();

@@ -1,4 +1,4 @@
-//! Cuts sorted runs that are on a device, so that slices of them can be merged one window after
+//! Cuts sorted runs on a device into windows, so that slices of the runs can be merged one window after
 //! another.
 //!
 //! ```text
@@ -7,22 +7,22 @@
 //! result  ────────|────────|────   windows of about equal size
 //! ```
 //!
-//! Reading a key takes a round trip to the device, and reading many takes one, too. So keys at
-//! regular places of all runs are read first. Some of them become the last of their windows; where
-//! these end in the other runs is found by bisection, for all at the same time.
+//! Reading many keys takes one round trip to the device, just as reading one key does. The first read
+//! therefore covers keys at regular places of all runs. Some of these keys become the last keys of their
+//! windows. Bisection finds where these windows end in the other runs, for all windows at the same time.
 
-/// Looks at keys, each at this place of this run.
+/// Reads keys, each by its run and its place in the run.
 type Look<'a, E> = &'a mut dyn FnMut(&[(usize, usize)]) -> Result<Vec<u64>, E>;
 
-/// Keys that are looked at in a run of the largest size, unless there are many runs.
+/// Keys sampled per `most` elements of a run, unless there are many runs.
 const SAMPLES: usize = 256;
 
-/// Where windows of at most `most` elements end in runs of these lengths, the last window at their
-/// ends. Equal keys are of earlier runs first.
+/// Returns the ends of windows of at most `most` elements in runs of these lengths; the last window ends
+/// with the runs. Among equal keys, keys of earlier runs come first.
 ///
 /// # Errors
 ///
-/// What looking at keys meets.
+/// Returns any error of `look`.
 pub fn windows<E>(lengths: &[usize], most: usize, look: Look<E>) -> Result<Vec<Vec<usize>>, E> {
     let runs = lengths.len();
     if lengths.iter().sum::<usize>() <= most {
@@ -33,7 +33,7 @@ pub fn windows<E>(lengths: &[usize], most: usize, look: Look<E>) -> Result<Vec<V
     let places: Vec<(usize, usize)> = (0..runs).flat_map(samples_of).collect();
     let mut samples: Vec<(u64, (usize, usize))> = look(&places)?.into_iter().zip(places).collect();
     samples.sort_unstable();
-    // Between two samples there are less than a step of each run.
+    // Less than one step of each run lies between two samples.
     let each = if step == 1 { most.max(1) } else { most / step - runs };
     let mut ends = Vec::new();
     let mut searches = Vec::new();
@@ -71,13 +71,13 @@ pub fn windows<E>(lengths: &[usize], most: usize, look: Look<E>) -> Result<Vec<V
     Ok(ends)
 }
 
-/// How many elements of a run are in a window or before it.
+/// A search for the number of elements of a run in a window or before it.
 struct Search {
     window: usize,
     run: usize,
     least: usize,
     most: usize,
-    /// The key of the window's last element, and the run that this is of.
+    /// The key of the window's last element, and the run of this element.
     last: (u64, usize),
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// The windows of these runs, and how often was looked.
+    /// Returns the windows of these runs, and the number of calls of `look`.
     fn cut(runs: &[Vec<u64>], most: usize) -> (Vec<Vec<usize>>, usize) {
         let lengths: Vec<usize> = runs.iter().map(Vec::len).collect();
         let mut looks = 0;
@@ -122,7 +122,7 @@ mod tests {
             begin.clone_from(end);
         }
         assert!(merged == expected);
-        // Some are smaller, since runs end between samples.
+        // Some windows are smaller, because runs end between samples.
         assert!(ends.len() <= 2 + 2 * expected.len() / most, "{} of {most}", ends.len());
         looks
     }

@@ -16,11 +16,11 @@ use gpusort_base::parallel::lock;
 use gpusort_gpu::Context;
 use gpusort_gpu::buffers::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 
-/// Sorts slices on a GPU without blocking, in the order of the whole library. It needs no features
-/// of the device: see `gpusort::buffers`.
+/// Sorts slices on a GPU without blocking, in the order of the whole library. The sorter needs no
+/// device features: see `gpusort::buffers`.
 ///
-/// In a browser it awaits promises of WebGPU. Natively, the thread that polls the future waits for
-/// the device.
+/// In a browser, the sorter awaits promises of WebGPU. Natively, the thread that polls the future waits
+/// for the device.
 ///
 /// ```
 /// # async fn example() -> Result<(), gpusort::Error> {
@@ -43,7 +43,7 @@ impl AsyncSorter {
     ///
     /// # Errors
     ///
-    /// No device exists.
+    /// Fails if no device exists.
     pub async fn start(most: u32) -> Result<Self, Error> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
             backends: wgpu::Backends::PRIMARY | wgpu::Backends::BROWSER_WEBGPU,
@@ -65,7 +65,7 @@ impl AsyncSorter {
         Ok(Self::on(device, queue))
     }
 
-    /// Sorts on a device of the caller.
+    /// Sorts on a caller's device.
     #[must_use]
     pub fn on(device: wgpu::Device, queue: wgpu::Queue) -> Self {
         Self { context: Context::of_caller(device, queue), sorters: Mutex::default() }
@@ -75,7 +75,7 @@ impl AsyncSorter {
     ///
     /// # Errors
     ///
-    /// More elements than the device's limits allow; a failure of the device.
+    /// Fails for more elements than the device's limits allow, or if the device fails.
     pub async fn sort<T: Element>(&self, elements: &mut [T]) -> Result<(), Error> {
         self.in_place(elements, false).await
     }
@@ -89,7 +89,7 @@ impl AsyncSorter {
         self.in_place(elements, true).await
     }
 
-    /// The positions of the elements in the order of [`Self::sort`]; equal elements keep their
+    /// Returns the positions of the elements in the order of [`Self::sort`]; equal elements keep their
     /// order.
     ///
     /// # Errors
@@ -99,8 +99,8 @@ impl AsyncSorter {
         self.positions(elements, false).await
     }
 
-    /// The positions of the elements in the order of [`Self::sort_descending`]; equal elements keep
-    /// their order.
+    /// Returns the positions of the elements in the order of [`Self::sort_descending`]; equal elements
+    /// keep their order.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl AsyncSorter {
         self.read(encoder, &positions).await
     }
 
-    /// Brings elements to the device, and records their sort. Returns the buffer of the sorted elements, or of their
+    /// Uploads elements to the device, and records their sort. Returns the buffer of the sorted elements or
     /// positions.
     fn record<T: Element>(
         &self,
@@ -140,7 +140,7 @@ impl AsyncSorter {
     ) -> Result<(wgpu::Buffer, wgpu::CommandEncoder), Error> {
         let too_many = || Error::limit("elements in one sort", elements.len() as u64, MOST.into());
         let count = u32::try_from(elements.len()).ok().filter(|&count| count <= MOST).ok_or_else(too_many)?;
-        // Narrow elements go as their keys, which are in order as words.
+        // Narrow elements are sent as their keys, which are in order as words.
         let map = T::Word::map(KeyMap { descending, ..KeyMap::ascending(T::TYPE) });
         let word = |element: &T| {
             let word = element.to_word();
@@ -150,7 +150,7 @@ impl AsyncSorter {
         let (element, descending) =
             if is_wide::<T>() { (T::TYPE, descending) } else { (ElementType::U32, false) };
         let sorter = self.sorter(element, descending, argsort)?;
-        // Refuses elements that the device has no room for.
+        // Refuses elements that exceed the device's memory.
         let workspace = sorter.workspace(count)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let keys = self.context.filled("keys", bytemuck::cast_slice(&words), usage)?;
@@ -193,7 +193,7 @@ impl AsyncSorter {
         encoder.copy_buffer_to_buffer(buffer, 0, &here, 0, buffer.size());
         self.context.queue.submit([encoder.finish()]);
         let (sender, mapped) = oneshot::channel();
-        // Nobody waits for it any more where the future was dropped.
+        // The receiver is gone if the future was dropped.
         here.map_async(wgpu::MapMode::Read, .., move |result| drop(sender.send(result)));
         if !cfg!(target_arch = "wasm32") {
             self.context.wait()?;

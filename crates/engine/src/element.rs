@@ -1,6 +1,6 @@
 //! Sorts of slices in memory: the functions of the crate root.
 //!
-//! Elements are mapped to keys, the keys are sorted, and mapped back; every bit of an element is
+//! Each sort maps elements to keys, sorts the keys, and maps them back; every bit of an element is
 //! kept.
 
 use gpusort_order::item::Pair;
@@ -17,38 +17,38 @@ use gpusort_base::parallel::map_into;
 use gpusort_cpu::{self as cpu, Keyed};
 use gpusort_order::{KeyOrder, Selection, is_few};
 
-/// A number that can be sorted: of one of the eleven types of [`ElementType`]. `f16` is that of the
-/// crate `half`, which is re-exported.
+/// A sortable number of one of the eleven types of [`ElementType`]. The crate `half`, re-exported,
+/// provides `f16`.
 ///
-/// No other type can be one.
+/// No other type can implement this trait.
 pub trait Element: Copy + PartialOrd + Send + Sync + sealed::Sealed + 'static {
-    /// Which of them it is.
+    /// The type of the element.
     const TYPE: ElementType;
-    /// The word that holds its bits and its key.
+    /// The word that holds the bits and the key of an element.
     type Word: KeyWidth;
 
-    /// Its bits, in the lowest of the word.
+    /// Returns the bits of the element, in the lowest bits of the word.
     #[must_use]
     fn to_word(self) -> Self::Word;
-    /// The element with these bits.
+    /// Returns the element with these bits.
     #[must_use]
     fn from_word(word: Self::Word) -> Self;
-    /// These elements as words, if they are as wide.
+    /// Returns these elements as words of equal width; `None` for narrower elements.
     #[doc(hidden)]
     fn as_words(elements: &mut [Self]) -> Option<&mut [Self::Word]>;
 }
 
 mod sealed {
-    /// Nobody else makes elements: the kernels and maps know these only.
+    /// Prevents other implementations: the kernels and maps know only these types.
     pub trait Sealed {}
 }
 
 macro_rules! element {
-    // As wide as its word.
+    // An element as wide as its word.
     ($type:ident is $word:ident, $($rest:tt)*) => {
         element!($type, $word, $($rest)*, |elements| Some(bytemuck::cast_slice_mut(elements)));
     };
-    // Narrower.
+    // An element narrower than its word.
     ($type:ident in $word:ident, $($rest:tt)*) => {
         element!($type, $word, $($rest)*, |_elements| None);
     };
@@ -92,12 +92,12 @@ element!(u64 is u64, U64, element => element, bits => bits);
 element!(i64 is u64, I64, element => element.cast_unsigned(), bits => bits.cast_signed());
 element!(f64 is u64, F64, element => element.to_bits(), bits => f64::from_bits(bits));
 
-/// Smallest first, NaN last.
+/// The smallest element first, NaN last.
 const ASCENDING: KeyOrder = KeyOrder::ASCENDING;
-/// Largest first, NaN last.
+/// The largest element first, NaN last.
 const DESCENDING: KeyOrder = KeyOrder { descending: true, ..ASCENDING };
 
-/// The result on the CPU, which refuses nothing but more records than positions of 32 bits can tell
+/// Unwraps a result of the CPU, which refuses only more records than 32-bit positions can tell
 /// apart.
 fn done<T>(result: Result<T, Error>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
@@ -105,10 +105,10 @@ fn done<T>(result: Result<T, Error>) -> T {
 
 /// Sorts on all cores: smallest first, −0 before +0, NaN last.
 ///
-/// On several cores it takes as much memory again as the elements, if these are of four or eight
-/// bytes, and more where most of them share their highest bits. Up to 16 megabytes of it are kept
-/// for the next sort, and two by each thread. One core that sorts by vector instructions alone takes
-/// no more than these two.
+/// On several cores, a sort of elements with four or eight bytes takes additional memory of the elements'
+/// size, and more if most elements share their highest bits. Up to 16 megabytes of this memory are kept for
+/// the next sort, and two megabytes by each thread. A single core that sorts by vector instructions alone
+/// takes at most these two megabytes.
 ///
 /// ```
 /// let mut numbers = [2.5, -1.0, f64::NAN, 0.0, -0.0];
@@ -124,8 +124,7 @@ pub fn sort_descending<T: Element>(elements: &mut [T]) {
     sort_on_cpu(elements, DESCENDING);
 }
 
-/// The positions of the elements in the order of [`sort`]; those of equal elements keep their
-/// order.
+/// Returns the positions of the elements in the order of [`sort`]; equal elements keep their order.
 ///
 /// ```
 /// assert_eq!(gpusort::argsort(&[30_u8, 10, 20, 10]), [1, 3, 2, 0]);
@@ -133,37 +132,37 @@ pub fn sort_descending<T: Element>(elements: &mut [T]) {
 ///
 /// # Panics
 ///
-/// When there are 2^32 elements or more, for which there is [`argsort_u64`].
+/// Panics for 2^32 elements or more: use [`argsort_u64`] for them.
 #[must_use]
 pub fn argsort<T: Element>(elements: &[T]) -> Vec<u32> {
     narrow_positions(elements, ASCENDING)
 }
 
-/// The positions of the elements in the order of [`sort_descending`]; those of equal elements keep
+/// Returns the positions of the elements in the order of [`sort_descending`]; equal elements keep
 /// their order.
 ///
 /// # Panics
 ///
-/// As for [`argsort`].
+/// Panics like [`argsort`].
 #[must_use]
 pub fn argsort_descending<T: Element>(elements: &[T]) -> Vec<u32> {
     narrow_positions(elements, DESCENDING)
 }
 
-/// [`argsort`] of any number of elements.
+/// Like [`argsort`], for any number of elements.
 #[must_use]
 pub fn argsort_u64<T: Element>(elements: &[T]) -> Vec<u64> {
     wide_positions(elements, ASCENDING)
 }
 
-/// [`argsort_descending`] of any number of elements.
+/// Like [`argsort_descending`], for any number of elements.
 #[must_use]
 pub fn argsort_descending_u64<T: Element>(elements: &[T]) -> Vec<u64> {
     wide_positions(elements, DESCENDING)
 }
 
-/// The first `k` elements in the order of [`sort`], or all if there are fewer, without sorting the
-/// others where `k` is small.
+/// Returns the first `k` elements in the order of [`sort`], or all if there are fewer. For a small `k`,
+/// the other elements stay unsorted.
 ///
 /// ```
 /// assert_eq!(gpusort::top(&[5, -3, 8, -3], 3), [-3, -3, 5]);
@@ -173,14 +172,14 @@ pub fn top<T: Element>(elements: &[T], k: usize) -> Vec<T> {
     done(Sorter::cpu().top(elements, k)).0
 }
 
-/// The first `k` elements in the order of [`sort_descending`], or all if there are fewer.
+/// Returns the first `k` elements in the order of [`sort_descending`], or all if there are fewer.
 #[must_use]
 pub fn top_descending<T: Element>(elements: &[T], k: usize) -> Vec<T> {
     done(Sorter::cpu().top_descending(elements, k)).0
 }
 
-/// The positions of the first `k` elements in the order of [`sort`], or of all if there are fewer;
-/// those of equal elements keep their order.
+/// Returns the positions of the first `k` elements in the order of [`sort`], or of all if there are
+/// fewer; equal elements keep their order.
 ///
 /// ```
 /// assert_eq!(gpusort::argtop(&[5, -3, 8, -3], 3), [1, 3, 0]);
@@ -188,18 +187,18 @@ pub fn top_descending<T: Element>(elements: &[T], k: usize) -> Vec<T> {
 ///
 /// # Panics
 ///
-/// As for [`argsort`].
+/// Panics like [`argsort`].
 #[must_use]
 pub fn argtop<T: Element>(elements: &[T], k: usize) -> Vec<u32> {
     done(Sorter::cpu().argtop_as(elements, k, ASCENDING))
 }
 
-/// The positions of the first `k` elements in the order of [`sort_descending`], or of all if there
-/// are fewer; those of equal elements keep their order.
+/// Returns the positions of the first `k` elements in the order of [`sort_descending`], or of all if
+/// there are fewer; equal elements keep their order.
 ///
 /// # Panics
 ///
-/// As for [`argsort`].
+/// Panics like [`argsort`].
 #[must_use]
 pub fn argtop_descending<T: Element>(elements: &[T], k: usize) -> Vec<u32> {
     done(Sorter::cpu().argtop_as(elements, k, DESCENDING))
@@ -218,7 +217,7 @@ fn wide_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u64> {
     done(Sorter::cpu().ordered(elements, order, |keys| Request::records(keys, positions.into()))).0
 }
 
-/// The value for the keys of elements, which are asked once what they are, not for each.
+/// Evaluates a value for the keys of elements. The kind of map is tested once, not for each element.
 macro_rules! by_keys {
     ($elements:expr, $map:expr, $keys:ident => $value:expr) => {{
         let (elements, map) = ($elements, $map);
@@ -235,7 +234,7 @@ macro_rules! by_keys {
     }};
 }
 
-/// The positions in this order; `None` if 32 bits do not tell so many elements apart.
+/// Returns the positions in this order; `None` if 32 bits cannot tell the elements apart.
 #[doc(hidden)]
 pub fn argsort_on_cpu<T: Element>(elements: &[T], order: KeyOrder) -> Option<(Vec<u32>, Form)> {
     u32::try_from(elements.len()).ok()?;
@@ -243,7 +242,7 @@ pub fn argsort_on_cpu<T: Element>(elements: &[T], order: KeyOrder) -> Option<(Ve
     Some(by_keys!(elements, map, keys => cpu::positions(&[keys])))
 }
 
-/// Sorts in place. No clock is read, which takes as long as to sort a few.
+/// Sorts in place. Reads no clock, because a reading takes as long as a sort of a few elements.
 #[doc(hidden)]
 pub fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Form {
     let map = T::Word::map(order.map(T::TYPE));
@@ -268,15 +267,15 @@ pub fn sort_on_cpu<T: Element>(elements: &mut [T], order: KeyOrder) -> Form {
     }
 }
 
-/// Whether elements are in this order.
+/// Returns true if the elements are in this order.
 #[doc(hidden)]
 pub fn is_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
     let map = T::Word::map(order.map(T::TYPE));
     cpu::is_in_order(elements, |a, b| a.to_word().key(map) <= b.to_word().key(map))
 }
 
-/// Whether elements are in order, as far as comparing them tells, which is faster than comparing
-/// their keys: not if there are NaN, or zeros of both signs side by side.
+/// Returns true if comparisons show that the elements are in order, which is faster than comparing their
+/// keys. Returns false if there are NaN, or zeros of both signs side by side.
 fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
     let same = |a: T, b: T| a.to_word() == b.to_word();
     if order.descending {
@@ -286,15 +285,15 @@ fn are_surely_in_order<T: Element>(elements: &[T], order: KeyOrder) -> bool {
     }
 }
 
-/// Slices, on the sorter's device, with a report of how it went. What takes an order is for the
+/// Sorts slices on the sorter's device, and reports each sort. Functions with an order are for the
 /// Python package.
 impl Sorter {
     /// Sorts in the order of [`sort`].
     ///
     /// # Errors
     ///
-    /// More elements than the device takes in one sort; a failure of the device. The elements are
-    /// as they were then.
+    /// Fails for more elements than the device takes in one sort, or if the device fails. The elements then
+    /// stay unchanged.
     pub fn sort<T: Element>(&self, elements: &mut [T]) -> Result<Report, Error> {
         self.sort_as(elements, ASCENDING)
     }
@@ -303,46 +302,44 @@ impl Sorter {
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::sort`].
+    /// The errors of [`Sorter::sort`].
     pub fn sort_descending<T: Element>(&self, elements: &mut [T]) -> Result<Report, Error> {
         self.sort_as(elements, DESCENDING)
     }
 
-    /// The positions of the elements in the order of [`sort`]; those of equal elements
-    /// keep their order.
+    /// Returns the positions of the elements in the order of [`sort`]; equal elements keep their order.
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::sort`]; 2^32 elements or more.
+    /// The errors of [`Sorter::sort`]; 2^32 elements or more.
     pub fn argsort<T: Element>(&self, elements: &[T]) -> Result<(Vec<u32>, Report), Error> {
         self.argsort_as(elements, ASCENDING)
     }
 
-    /// The positions of the elements in the order of [`sort_descending`];
-    /// those of equal elements keep their order.
+    /// Returns the positions of the elements in the order of [`sort_descending`]; equal elements keep
+    /// their order.
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::argsort`].
+    /// The errors of [`Sorter::argsort`].
     pub fn argsort_descending<T: Element>(&self, elements: &[T]) -> Result<(Vec<u32>, Report), Error> {
         self.argsort_as(elements, DESCENDING)
     }
 
-    /// The first `k` elements in the order of [`sort`], or all if there are fewer.
+    /// Returns the first `k` elements in the order of [`sort`], or all if there are fewer.
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::sort`].
+    /// The errors of [`Sorter::sort`].
     pub fn top<T: Element>(&self, elements: &[T], k: usize) -> Result<(Vec<T>, Report), Error> {
         self.top_as(elements, k, ASCENDING)
     }
 
-    /// The first `k` elements in the order of [`sort_descending`], or all
-    /// if there are fewer.
+    /// Returns the first `k` elements in the order of [`sort_descending`], or all if there are fewer.
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::sort`].
+    /// The errors of [`Sorter::sort`].
     pub fn top_descending<T: Element>(&self, elements: &[T], k: usize) -> Result<(Vec<T>, Report), Error> {
         self.top_as(elements, k, DESCENDING)
     }
@@ -411,7 +408,7 @@ impl Sorter {
         Ok(cpu::records(&by_keys!(elements, map, keys => cpu::top(&[keys], k, pair))))
     }
 
-    /// What is requested of the keys of these elements, which are words like W.
+    /// Runs a request for the keys of these elements, which are words like `W`.
     fn ordered<T: Element, W: KeyWidth>(
         &self,
         elements: &[T],

@@ -1,9 +1,9 @@
-//! The container of keys, and of words that stand for records: of one width, in blocks.
+//! The container of keys, and of words that stand for records: words of one width, in blocks.
 //!
-//! Keys are words of 32 or 64 bits, and which of them is known only when the program runs. They are
-//! read block by block on several cores, and blocks of results are borrowed from a device, so a
-//! container is a list of blocks, owned or borrowed. What depends on the width is generic over
-//! [`KeyWidth`]; [`by_width`] leads there.
+//! Keys are words of 32 or 64 bits; the width is known only when the program runs. Several cores read keys
+//! block by block, and blocks of results are borrowed from a device, so a container is a list of blocks,
+//! owned or borrowed. Code that depends on the width is generic over [`KeyWidth`]; [`by_width`] selects the
+//! width.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use gpusort_order::key::{KeyWords, Word};
 use gpusort_base::parallel;
 use gpusort_cpu as cpu;
 
-/// Some words, one after another.
+/// Consecutive words.
 pub type Block<'a, W> = Cow<'a, [W]>;
 
 /// Words of one width in blocks, in order.
@@ -36,13 +36,13 @@ macro_rules! by_width {
 }
 pub use by_width;
 
-/// A word that [`KeyBuf`] may be made of.
+/// A possible word of a [`KeyBuf`].
 pub trait KeyWidth: Word {
     /// The width of a key in this word.
     const WIDTH: KeyWords;
-    /// The words in these blocks.
+    /// Returns the words in these blocks.
     fn words(blocks: Vec<Block<'_, Self>>) -> KeyBuf<'_>;
-    /// The blocks of these words; `None` if they are of the other width.
+    /// Returns the blocks of these words; `None` for words of the other width.
     fn blocks(words: KeyBuf<'_>) -> Option<Vec<Block<'_, Self>>>;
 }
 
@@ -83,7 +83,7 @@ impl<W: KeyWidth> From<Vec<Vec<W>>> for KeyBuf<'_> {
     }
 }
 
-/// Equal as sequences, whatever the blocks.
+/// Compares words as sequences, regardless of blocks.
 impl PartialEq for KeyBuf<'_> {
     fn eq(&self, other: &Self) -> bool {
         fn of<W: KeyWidth>(blocks: &[Block<W>], other: &KeyBuf) -> bool {
@@ -97,7 +97,7 @@ impl PartialEq for KeyBuf<'_> {
 }
 
 impl KeyBuf<'_> {
-    /// An empty container for words of this width.
+    /// Returns an empty container for words of this width.
     pub fn new(width: KeyWords) -> Self {
         match width {
             KeyWords::One => Self::Narrow(Vec::new()),
@@ -105,17 +105,17 @@ impl KeyBuf<'_> {
         }
     }
 
-    /// The number of words.
+    /// Returns the number of words.
     pub fn len(&self) -> usize {
         by_width!(self, blocks => blocks.iter().map(|block| block.len()).sum())
     }
 
-    /// Returns true if there are no words.
+    /// Returns true for a container without words.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The width of all of them.
+    /// Returns the width of the words.
     pub fn width(&self) -> KeyWords {
         match self {
             Self::Narrow(_) => KeyWords::One,
@@ -123,50 +123,50 @@ impl KeyBuf<'_> {
         }
     }
 
-    /// Adds the blocks of these.
+    /// Appends the blocks of `more`.
     ///
     /// # Panics
     ///
-    /// When they are of the other width.
+    /// Panics if `more` has the other width.
     pub fn append(&mut self, more: Self) {
         by_width!(self, blocks => {
             blocks.extend(KeyWidth::blocks(more).expect("the keys of one input are of one width"));
         });
     }
 
-    /// The number of words in each block.
+    /// Returns the number of words in each block.
     pub fn lengths(&self) -> Vec<usize> {
         by_width!(self, blocks => blocks.iter().map(|block| block.len()).collect())
     }
 
-    /// Each block as bytes.
+    /// Returns each block as bytes.
     pub fn bytes(&self) -> Vec<&[u8]> {
         by_width!(self, blocks => blocks.iter().map(|block| bytemuck::cast_slice(block)).collect())
     }
 
-    /// Each block as bytes, to be written to.
+    /// Returns each block as writable bytes.
     pub fn bytes_mut(&mut self) -> Vec<&mut [u8]> {
         by_width!(self, blocks => {
             blocks.iter_mut().map(|block| bytemuck::cast_slice_mut(block.to_mut().as_mut_slice())).collect()
         })
     }
 
-    /// All of them in one vector, if they are words like W.
+    /// Returns all words in one vector, if they are words like `W`.
     pub fn into_vec<W: KeyWidth>(self) -> Option<Vec<W>> {
         W::blocks(self).map(join)
     }
 
-    /// The same in one block.
+    /// Returns all words in one block.
     pub fn joined(self) -> KeyBuf<'static> {
         by_width!(self, blocks => join(blocks).into())
     }
 
-    /// The first `count` words, or all words if there are fewer.
+    /// Returns the first `count` words, or all words if there are fewer.
     pub fn first(self, count: usize) -> KeyBuf<'static> {
         self.truncated(Some(count)).joined()
     }
 
-    /// Only this many, from the first.
+    /// Returns at most `count` words from the start, or all words without a count.
     #[must_use]
     pub fn truncated(self, count: Option<usize>) -> Self {
         let Some(count) = count else { return self };
@@ -177,14 +177,14 @@ impl KeyBuf<'_> {
         })
     }
 
-    /// The same, borrowed.
+    /// Returns the words, borrowed.
     pub fn borrowed(&self) -> KeyBuf<'_> {
         by_width!(self, blocks => {
             KeyWidth::words(blocks.iter().map(|block| Cow::Borrowed(&**block)).collect())
         })
     }
 
-    /// The words of a range, borrowed.
+    /// Returns the words of a range, borrowed.
     pub fn range(&self, range: std::ops::Range<usize>) -> KeyBuf<'_> {
         by_width!(self, blocks => {
             let mut before = 0;
@@ -199,7 +199,7 @@ impl KeyBuf<'_> {
         })
     }
 
-    /// The words at these positions.
+    /// Returns the words at these positions.
     pub fn gathered(self, positions: &[u32]) -> KeyBuf<'static> {
         by_width!(self, blocks => {
             let words = in_one(blocks);
@@ -208,7 +208,7 @@ impl KeyBuf<'_> {
     }
 }
 
-/// All blocks as one, which costs nothing where there is only one.
+/// Joins all blocks into one; a single block costs nothing.
 pub fn in_one<W: KeyWidth>(mut blocks: Vec<Block<'_, W>>) -> Block<'_, W> {
     if blocks.len() == 1 { blocks.swap_remove(0) } else { cpu::join(&blocks).into() }
 }

@@ -10,7 +10,7 @@
 //!
 //! An internal part of `gpusort`: any release may change all of it.
 
-// Without a GPU nothing makes a result on a device.
+// Without a GPU, no code makes a result on a device.
 #![cfg_attr(not(feature = "gpu"), allow(dead_code))]
 
 #[cfg(feature = "gpu")]

@@ -27,17 +27,17 @@ pub struct Report {
     pub sort: Elapsed,
     /// The time of downloading the result.
     pub download: Duration,
-    /// The time from when all partitions are sorted until they are merged in memory. Where one GPU
-    /// merges them, until it begins: its merges are part of the download.
+    /// The time from the end of all sorts until the partitions are merged in memory. If one GPU merges them,
+    /// the time until its merge begins: its merges are part of the download.
     pub merge: Duration,
-    /// In how many partitions the keys were sorted; 0 where the device took all at once.
+    /// The number of partitions that the keys were sorted in; 0 if the device took all keys at once.
     pub shares: usize,
-    /// Why this algorithm ran, if the sorter chose it for a GPU.
+    /// The reason why this algorithm ran, if the sorter chose it for a GPU.
     pub why: Option<String>,
 }
 
 impl Report {
-    /// The report of work without passes on the CPU.
+    /// Returns the report of work without passes on the CPU.
     #[must_use]
     pub fn on_cpu(form: Form, time: Duration) -> Self {
         Self {
@@ -54,12 +54,12 @@ impl Report {
         }
     }
 
-    /// With the time of bringing the result back.
+    /// Adds the time of downloading the result.
     pub(crate) fn with_download(self, download: Duration) -> Self {
         Self { download: self.download + download, ..self }
     }
 
-    /// The report of this sort together with an earlier sort.
+    /// Returns the report of this sort together with an earlier sort.
     #[doc(hidden)]
     #[must_use]
     pub fn after(self, before: &Self) -> Self {

@@ -4,15 +4,15 @@ use std::fmt;
 
 use crate::named;
 
-/// A way to sort that has plans: a sorting network, or the radix sort.
+/// A sorting algorithm with plans: a sorting network or the radix sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// Batcher's bitonic sort, n·log²n comparisons in log₂n(log₂n+1)/2 steps.
+    /// Batcher's bitonic sort: n·log²n comparisons in log₂n(log₂n+1)/2 steps.
     Bitonic,
-    /// Odd-even transposition (brick) sort, n phases of n/2 comparisons between neighbours.
+    /// Odd-even transposition (brick) sort: n phases of n/2 comparisons between neighbours.
     OddEven,
-    /// Least significant digit first radix sort, a pass over the data for each digit.
+    /// Least-significant-digit radix sort: one pass over the data per digit.
     Radix,
 }
 
@@ -23,7 +23,7 @@ named!(Algorithm, "algorithm", {
 });
 
 impl Algorithm {
-    /// The variants of this algorithm, first the default of most devices.
+    /// Returns the variants of this algorithm; the first is the default of most devices.
     pub fn variants(self) -> &'static [Variant] {
         match self {
             Self::Bitonic => &[Variant::Fused, Variant::LocalGlobal, Variant::Transpose, Variant::Naive],
@@ -32,8 +32,8 @@ impl Algorithm {
         }
     }
 
-    /// The variant of the network that runs on the CPU, whichever is requested: the steps are the
-    /// same, and this cut suits caches. `None` is the CPU's own fast sort.
+    /// Returns the variant of the network that runs on the CPU, regardless of the requested variant: all
+    /// variants have equal steps, and this one suits caches. `None` means the CPU's own fast sort.
     pub fn on_cpu(self) -> Option<Variant> {
         match self {
             Self::Bitonic => Some(Variant::LocalGlobal),
@@ -42,16 +42,16 @@ impl Algorithm {
         }
     }
 
-    /// Whether it is a sorting network.
+    /// Returns true for a sorting network.
     pub fn is_network(self) -> bool {
         self.on_cpu().is_some()
     }
 
-    /// The requested variant, or the first.
+    /// Returns the requested variant, or the first if none is requested.
     ///
     /// # Errors
     ///
-    /// The algorithm has no such variant.
+    /// Fails if the algorithm has no such variant.
     pub fn variant(self, asked: Option<Variant>) -> Result<Variant, NoVariant> {
         let variant = asked.unwrap_or(self.variants()[0]);
         if self.variants().contains(&variant) {
@@ -62,7 +62,7 @@ impl Algorithm {
     }
 }
 
-/// How an algorithm is cut into dispatches. [`Algorithm::variants`] lists those of an algorithm.
+/// A division of an algorithm into dispatches. [`Algorithm::variants`] lists the variants of each algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
@@ -70,17 +70,17 @@ pub enum Variant {
     Fused,
     /// Tiles in workgroup memory, and one dispatch per step whose stride exceeds a tile.
     LocalGlobal,
-    /// Tiles in workgroup memory, and for larger strides the same on the transposed array.
+    /// Tiles in workgroup memory; larger strides run on the transposed array, also in workgroup memory.
     Transpose,
-    /// Blocks merged with their left and right neighbour in turn.
+    /// Blocks merged alternately with their left and right neighbours.
     Block,
     /// One dispatch per step.
     Naive,
-    /// Tiles distributed in one pass per digit, each to places found by look-back.
+    /// One pass per digit distributes tiles to places found by look-back.
     Onesweep,
     /// Digits counted before each pass that distributes tiles.
     ReduceScan,
-    /// Passes as those of `onesweep` for the leading digits alone, and windows finished in workgroups.
+    /// `onesweep` passes over the leading digits only; workgroups then finish windows.
     Leading,
 }
 

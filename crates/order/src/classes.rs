@@ -1,9 +1,9 @@
-//! Classes of nulls: at which end each goes, and its rank there.
+//! Classes of nulls: the end where each class goes, and its rank there.
 
 use crate::order::{Invalid, KeyOrder, Nulls};
 
 impl KeyOrder {
-    /// The place of a class of nulls.
+    /// Returns the place of a class of nulls.
     pub fn place(self, class: Class) -> Nulls {
         match class {
             Class::Nan => self.nan,
@@ -11,7 +11,7 @@ impl KeyOrder {
             Class::Invalid => match self.invalid {
                 Invalid::First => Nulls::First,
                 Invalid::Last => Nulls::Last,
-                // Those skipped are gone before anybody asks.
+                // Skipped records are gone before anyone asks.
                 Invalid::Error | Invalid::Skip => Nulls::Error,
             },
         }
@@ -22,13 +22,13 @@ impl KeyOrder {
         self.invalid == Invalid::Skip
     }
 
-    /// The number of classes before the numbers, and after them.
+    /// Returns the number of classes before the numbers and the number after them.
     pub fn beside_numbers(self) -> (u64, u64) {
         let at = |end| Class::ALL.into_iter().filter(|&class| self.place(class) == end).count() as u64;
         (at(Nulls::First), at(Nulls::Last))
     }
 
-    /// The rank of a class among those at the same end, from the least.
+    /// Returns the rank of a class within its end, from the least.
     pub fn rank(self, class: Class) -> u64 {
         let end = self.place(class);
         let inner = Class::ALL.into_iter().take_while(|&other| other != class);
@@ -50,10 +50,10 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes, outwards from the numbers.
+    /// All classes, from the numbers outwards.
     pub const ALL: [Self; 3] = [Self::Nan, Self::Empty, Self::Invalid];
 
-    /// The class of this number; `None` if no class has it.
+    /// Returns the class with this number; `None` if no class has this number.
     pub fn of(number: usize) -> Option<Self> {
         Self::ALL.get(number).copied()
     }

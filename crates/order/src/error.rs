@@ -11,20 +11,20 @@ use crate::algorithm::NoVariant;
 pub enum Error {
     /// The plan needs more than the limit.
     TooLarge {
-        /// What is counted.
+        /// The counted quantity.
         what: &'static str,
         /// The amount that the plan needs.
         needed: u64,
         /// The limit.
         limit: u64,
     },
-    /// There is less than the plan needs.
+    /// The available amount is less than the plan needs.
     TooSmall {
-        /// What is counted.
+        /// The counted quantity.
         what: &'static str,
         /// The available amount.
         there: u64,
-        /// The least that suffices.
+        /// The least sufficient amount.
         least: u64,
     },
     /// The device lacks a feature.

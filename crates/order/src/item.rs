@@ -1,17 +1,17 @@
-//! What is sorted on the CPU: keys, alone or with a payload.
+//! Items that the CPU sorts: keys, alone or with a payload.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::key::Word;
 
-/// A sortable element: something with a key, by which it is ordered first of all.
+/// A sortable element with a key. Elements compare by key first.
 pub trait Item: Ord + Send + Sync + Pod {
-    /// Whether elements with equal keys are identical.
+    /// True if elements with equal keys are identical.
     const KEY_ONLY: bool;
-    /// The key, in the widest word. Sorts rely on the same answer every time.
+    /// Returns the key, in the widest word. Sorts rely on equal answers from every call.
     fn key(self) -> u64;
 
-    /// The least and the greatest key.
+    /// Returns the least and the greatest key; `(u64::MAX, 0)` without items.
     fn extremes(items: impl Iterator<Item = Self>) -> (u64, u64) {
         items.fold((u64::MAX, 0), |(least, greatest), item| (least.min(item.key()), greatest.max(item.key())))
     }
@@ -25,7 +25,7 @@ impl<W: Word> Item for W {
         self.into()
     }
 
-    /// In their own width, in which more are compared at once.
+    /// Compares words in their own width: vector instructions then compare more words at once.
     #[inline]
     fn extremes(mut items: impl Iterator<Item = Self>) -> (u64, u64) {
         let Some(first) = items.next() else { return (u64::MAX, 0) };
@@ -35,14 +35,14 @@ impl<W: Word> Item for W {
     }
 }
 
-/// A key and its payload: the position it came from, or another word that identifies its record.
-/// Ordered as a whole. Packed, without the gap that aligning an 8-byte key would leave.
+/// A key and its payload: the position of its element, or another word that identifies its record.
+/// Pairs compare as a whole. They are packed, without the gap that aligning an 8-byte key would leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C, packed(4))]
 pub struct Pair<W: Copy, R: Copy = u32> {
     /// The key.
     pub key: W,
-    /// Its position in the input.
+    /// The payload, usually the position in the input.
     pub position: R,
 }
 
@@ -51,8 +51,8 @@ unsafe impl<W: Word, R: Word> Zeroable for Pair<W, R> {}
 
 // SAFETY:
 // - Both fields are words, as above.
-// - There is no gap between them or behind: words are of four or eight bytes, a multiple of the
-//   alignment.
+// - A pair has no gap between its fields or behind them: words have four or eight bytes, a multiple of
+//   the alignment.
 unsafe impl<W: Word, R: Word> Pod for Pair<W, R> {}
 
 impl<W: Word, R: Word> Item for Pair<W, R> {

@@ -16,8 +16,8 @@
 //! minus count   0 ─ −inf … +inf ─┬─ +NaN ─┬─ −NaN ─ MAX
 //! ```
 //!
-//! Descending reverses the numbers and keeps NaN last. To place NaN first, adding the size of that
-//! block, wrapping, moves it before all numbers.
+//! Descending reverses the numbers and keeps NaN last. Adding the number of NaN of both signs, wrapping,
+//! places NaN before all numbers.
 //!
 //! Elements of one or two bytes have 32-bit keys and use the lowest bits.
 
@@ -26,7 +26,7 @@ use std::ops::{BitXor, Shl};
 
 use crate::named;
 
-/// A row for each type: what it is, its name, its bits, and what these mean.
+/// One row per type: its documentation, name, number of bits, and their meaning.
 macro_rules! types {
     ($($(#[$doc:meta])* $type:ident $name:literal $bits:literal $form:expr;)*) => {
         /// The type of the numbers being sorted.
@@ -36,8 +36,8 @@ macro_rules! types {
         named!(ElementType, "element type", { $($type => $name,)* });
 
         impl ElementType {
-            /// The number of bits of an element, and what they mean; sizes, ranges and the maps of
-            /// floats follow from this.
+            /// Returns the number of bits of an element and their meaning. Sizes, ranges and the maps of
+            /// floats follow from this layout.
             pub const fn layout(self) -> (u32, Form) {
                 match self { $(Self::$type => ($bits, $form),)* }
             }
@@ -71,33 +71,33 @@ types! {
 }
 
 impl ElementType {
-    /// The types of four and eight bytes: those of text, and those that are as wide as their keys.
+    /// The types of four and eight bytes: text formats use these types, and their keys have equal width.
     pub const WIDE: [Self; 6] = [Self::U32, Self::I32, Self::F32, Self::U64, Self::I64, Self::F64];
 
-    /// Size of one element in bytes.
+    /// Returns the size of one element in bytes.
     pub fn bytes(self) -> usize {
         self.layout().0 as usize / 8
     }
 
-    /// The words of its key.
+    /// Returns the number of words in a key of this type.
     pub fn key_words(self) -> KeyWords {
         if self.bytes() > 4 { KeyWords::Two } else { KeyWords::One }
     }
 
-    /// Whether this is a floating-point type.
+    /// Returns true for a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self.layout().1, Form::Float { .. })
     }
 }
 
-/// What the bits of an element mean.
+/// The meaning of an element's bits.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// A number without a sign.
+    /// An unsigned integer.
     Unsigned,
-    /// Two's complement.
+    /// A signed integer in two's complement.
     Signed,
-    /// As in IEEE 754: the sign, so many bits of exponent, and the mantissa.
+    /// An IEEE 754 float: the sign, the exponent, and the mantissa.
     Float {
         /// Bits of the exponent.
         exponent: u32,
@@ -114,7 +114,7 @@ pub enum KeyWords {
 }
 
 impl KeyWords {
-    /// The number of words.
+    /// Returns the number of words.
     pub const fn count(self) -> u32 {
         match self {
             Self::One => 1,
@@ -124,14 +124,14 @@ impl KeyWords {
 }
 
 mod sealed {
-    /// Nobody else makes words: pairs of them rely on their sizes.
+    /// Prevents other implementations of `Word`: pairs of words rely on the words' sizes.
     pub trait Sealed {}
 
     impl Sealed for u32 {}
     impl Sealed for u64 {}
 }
 
-/// The unsigned word of a key: `u32` for types of up to four bytes, `u64` for those of eight.
+/// The unsigned word of a key: `u32` for types of up to four bytes, `u64` for types of eight.
 pub trait Word:
     sealed::Sealed
     + Copy
@@ -146,34 +146,34 @@ pub trait Word:
     + bytemuck::Pod
     + fmt::Debug
 {
-    /// The map for words of this width.
+    /// Returns the map for words of this width.
     ///
     /// # Panics
     ///
-    /// When the type is wider than this word.
+    /// Panics if the type is wider than this word.
     fn map(map: KeyMap) -> WordMap<Self>;
-    /// The key of the element with these bits.
+    /// Returns the key of the element with these bits.
     #[must_use]
     fn key(self, map: WordMap<Self>) -> Self;
-    /// The bits of the element with this key: the inverse of [`Word::key`].
+    /// Returns the bits of the element with this key: the inverse of [`Word::key`].
     #[must_use]
     fn bits(self, map: WordMap<Self>) -> Self;
-    /// The key of the float with these bits.
+    /// Returns the key of the float with these bits.
     #[must_use]
     fn key_of_float(self, float: Float<Self>) -> Self;
-    /// The bits of the float with this key: the inverse of [`Word::key_of_float`].
+    /// Returns the bits of the float with this key: the inverse of [`Word::key_of_float`].
     #[must_use]
     fn bits_of_float(self, float: Float<Self>) -> Self;
-    /// Whether the element with this key is NaN.
+    /// Returns true if the element with this key is NaN.
     fn is_nan(self, map: WordMap<Self>) -> bool;
-    /// This key, or for every NaN the key of the NaN next to the numbers.
+    /// Returns this key; for every NaN, returns the key of the NaN next to the numbers.
     #[must_use]
     fn with_one_nan(self, map: WordMap<Self>) -> Self;
-    /// The word of a number that it can hold.
+    /// Returns a number as a word; the number must fit.
     fn of_u64(number: u64) -> Self;
-    /// Converts from little-endian byte order.
+    /// Converts a word from little-endian byte order.
     fn from_le(word: Self) -> Self;
-    /// Converts from big-endian byte order.
+    /// Converts a word from big-endian byte order.
     fn from_be(word: Self) -> Self;
 }
 
@@ -182,19 +182,19 @@ pub trait Word:
 pub struct KeyMap {
     /// The type of the elements.
     pub element: ElementType,
-    /// Largest first; the place of NaN is independent.
+    /// True if the largest value comes first; the place of NaN is independent.
     pub descending: bool,
-    /// NaN before all numbers instead of after them.
+    /// True if NaN comes before all numbers instead of after them.
     pub nan_first: bool,
 }
 
 impl KeyMap {
-    /// Smallest first, NaN last.
+    /// Returns the ascending map of a type, with NaN last.
     pub fn ascending(element: ElementType) -> Self {
         Self { element, descending: false, nan_first: false }
     }
 
-    /// Whether keys equal the bits of their elements on disk, so that no mapping is needed.
+    /// Returns true if keys equal the bits of their elements on disk and need no mapping.
     pub fn is_bits(self) -> bool {
         matches!(self.element.layout().1, Form::Unsigned)
             && !self.descending
@@ -202,13 +202,13 @@ impl KeyMap {
     }
 }
 
-/// A [`KeyMap`] for words of one width, worked out once, outside of the loops over elements.
+/// A [`KeyMap`] for words of one width, computed once, outside the loops over elements.
 #[derive(Clone, Copy, Debug)]
 pub struct WordMap<W> {
     /// The bits of an integer that differ in its key.
     pub flip: W,
-    /// Loops over many elements ask for it before they begin: compilers do not take the question
-    /// out of them.
+    /// The map of a float; `None` for integers. Loops over many elements test this field before they
+    /// begin, because compilers do not hoist the test out of loops.
     pub float: Option<Float<W>>,
 }
 
@@ -219,11 +219,11 @@ pub struct Float<W> {
     sign: W,
     /// The bits of an element.
     mask: W,
-    /// The number of NaN of each sign: the bit patterns between infinity and the sign bit.
+    /// The number of NaN per sign: the bit patterns between infinity and the sign bit.
     nans: W,
-    /// The ascending key of +inf; the keys above it are NaN.
+    /// The ascending key of +inf; all keys above +inf are NaN.
     last: W,
-    /// The number of keys before those of numbers.
+    /// The number of keys below the keys of numbers.
     before: W,
     descending: bool,
 }
@@ -240,7 +240,7 @@ macro_rules! word {
                 let float = |exponent| {
                     let mask = sign | (sign - 1);
                     let nans = (sign >> exponent) - 1;
-                    // Each sign has the same number of NaN.
+                    // Both signs have equal numbers of NaN.
                     let before = if map.nan_first { 2 * nans } else { 0 };
                     let last = mask - 2 * nans;
                     Float { sign, mask, nans, last, before, descending: map.descending }
@@ -303,7 +303,7 @@ macro_rules! word {
         }
 
         impl Float<$word> {
-            /// Converts between the ascending key and that of the direction.
+            /// Converts an ascending key to a key of the direction, or back.
             #[inline]
             fn directed(self, key: $word) -> $word {
                 if self.descending && key <= self.last { self.last - key } else { key }
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn the_whole_of_f32_maps_back_sparsely() {
-        // Every 251st bit pattern, a prime, so that all patterns of low bits occur.
+        // Steps by 251, a prime, so that all patterns of low bits occur.
         for descending in [false, true] {
             let map = u32::map(KeyMap { descending, ..KeyMap::ascending(ElementType::F32) });
             for bits in (0..=u32::MAX).step_by(251) {

@@ -1,5 +1,5 @@
-//! What gpusort sorts by: the types of elements, keys as unsigned words, the order of a key, and the
-//! algorithms by name.
+//! The vocabulary of gpusort's sorts: the types of elements, keys as unsigned words, the order of a key,
+//! and the algorithms by name.
 //!
 //! ```text
 //! key         numbers ↔ unsigned words in their order

@@ -1,6 +1,6 @@
-//! What is known of a device before anything is planned for it: its kind and its limits.
+//! The description of a device for planning: its kind and its limits.
 
-/// What kind of hardware a device is.
+/// The kind of hardware behind a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A graphics card with memory of its own.
@@ -14,7 +14,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name used in reports.
+    /// Returns the name used in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Discrete => "discrete",
@@ -25,8 +25,8 @@ impl Kind {
     }
 }
 
-/// What a device can do. A description that is wrong makes plans that the device refuses, or slow
-/// ones, and never one that leaves its arrays.
+/// The capabilities of a device. A wrong description yields slow plans or plans that the device
+/// refuses, never a plan that accesses memory outside its arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of memory that the invocations of one workgroup share.
@@ -39,26 +39,26 @@ pub struct Limits {
     pub binding_bytes: u64,
     /// Bytes in one buffer.
     pub buffer_bytes: u64,
-    /// The invocations that run together; `None` where kernels cannot use that.
+    /// The sizes of subgroups; `None` where kernels cannot use subgroups.
     pub subgroups: Option<Subgroups>,
-    /// Whether workgroups start in the order of their numbers. No API promises that; results never
-    /// depend on it, but speed does.
+    /// True if workgroups start in the order of their numbers. No API promises this order. Speed depends
+    /// on it; results never do.
     pub fifo_dispatch: bool,
 }
 
-/// Subgroups: invocations that run together, and can see each other's values.
+/// Subgroups: invocations that run together and can read each other's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Subgroups {
-    /// The fewest invocations, called lanes, that a subgroup may have.
+    /// The minimum number of invocations, called lanes, in a subgroup.
     pub smallest: u32,
-    /// The most.
+    /// The maximum number of lanes in a subgroup.
     pub largest: u32,
-    /// Whether the invocations of a subgroup can wait for each other.
+    /// True if the invocations of a subgroup can wait for each other.
     pub barrier: bool,
 }
 
 impl Limits {
-    /// What WebGPU promises of every device that has subgroups.
+    /// The limits that WebGPU guarantees on every device with subgroups.
     pub const WEBGPU: Self = Self {
         workgroup_bytes: 16 << 10,
         invocations: 256,
@@ -69,8 +69,7 @@ impl Limits {
         fifo_dispatch: false,
     };
 
-    /// What NVIDIA's GPUs from Turing to Hopper have through Vulkan, to plan for where there is no
-    /// device.
+    /// The limits of NVIDIA's GPUs from Turing to Hopper under Vulkan, for planning without a device.
     pub const TYPICAL: Self = Self {
         workgroup_bytes: 48 << 10,
         invocations: 1024,

@@ -1,14 +1,14 @@
-//! What to sort with, as a caller asks for it.
+//! The algorithm and the variant that a caller requests.
 
 use crate::algorithm::{Algorithm, Variant};
 
-/// What to sort with. Left open, both are the device's best.
+/// The requested algorithm and variant. A missing choice means the device's best.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Method {
-    /// The algorithm; `None` is the CPU's fast sort there, and the faster of bitonic and radix on a
-    /// GPU. [`Algorithm::Radix`] is the fast sort on the CPU, too.
+    /// The algorithm; `None` means the fast sort on the CPU, and the faster of bitonic and radix on a
+    /// GPU. On the CPU, [`Algorithm::Radix`] is the fast sort, too.
     pub algorithm: Option<Algorithm>,
-    /// Its variant; `None` is the algorithm's default on the device. The CPU has none: a network is
-    /// a network there.
+    /// The variant; `None` means the algorithm's default on the device. The CPU has no variants: it runs
+    /// one form of each network.
     pub variant: Option<Variant>,
 }

@@ -1,4 +1,4 @@
-//! Enums whose values have names, printed and parsed.
+//! Enums whose values have names, for printing and parsing.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ macro_rules! named {
             #[doc = concat!("Every ", $what, ".")]
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
 
-            /// The name in flags and reports.
+            /// Returns the name in flags and reports.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$value => $name,)+
@@ -36,7 +36,7 @@ macro_rules! named {
     };
 }
 
-/// A name that matches none of the possible values.
+/// An unknown name: it matches no possible value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     what: &'static str,
@@ -44,7 +44,7 @@ pub struct UnknownName {
 }
 
 impl UnknownName {
-    /// The error that no `what` has this name.
+    /// Returns an error for the unknown name of a `what`.
     pub fn new(what: &'static str, name: &str) -> Self {
         Self { what, name: name.to_owned() }
     }
@@ -52,7 +52,7 @@ impl UnknownName {
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As much of it as a line holds.
+        // Cuts the name to fit on a line.
         let name: String = self.name.chars().take(48).collect();
         write!(f, "unknown {} '{}'", self.what, name.escape_debug())
     }

@@ -1,58 +1,58 @@
-//! The steps of sorting networks: which positions are compared with which.
+//! The steps of sorting networks: the pairs of positions that each step compares.
 //!
 //! ```text
 //! network   a sequence of stages     bitonic: blocks of 2, 4, 8, … elements become sorted
 //! stage     a sequence of steps      one step for each stride, the largest first
-//! step      comparisons of pairs     no two of which share a position, so that all can be made at once
+//! step      comparisons of pairs     no two pairs share a position, so all comparisons can run at once
 //! ```
 //!
 //! Except in alternating steps, every comparison is ascending: the smaller element goes to the
-//! lower position. Positions from n on therefore count as +∞, and comparisons with them are left
-//! out; that is why only the alternating network pads its input.
+//! lower position. Positions from n on therefore count as +∞, and comparisons with them are skipped.
+//! For this reason, only the alternating network pads its input.
 
 use std::ops::Range;
 
-/// Two positions that are compared.
+/// Two positions to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pair {
-    /// Where the smaller element goes.
+    /// The position of the smaller element.
     pub low: u64,
-    /// Where the larger element goes.
+    /// The position of the larger element.
     pub high: u64,
 }
 
-/// Comparisons that do not touch each other's positions, and so can be made at once.
+/// Comparisons that share no positions and can therefore run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// i with i ^ (block − 1), in blocks of 2^`block_log2`: the first step of a bitonic stage, in
-    /// the mirrored form that merges two ascending halves.
+    /// Compares i with i ^ (block − 1), in blocks of 2^`block_log2`: the first step of a bitonic stage,
+    /// in the mirrored form that merges two ascending halves.
     Mirror {
         /// Size of a block, as a power of two; at least 1.
         block_log2: u32,
     },
-    /// i with i ^ 2^`stride_log2`: the other steps of a bitonic stage.
+    /// Compares i with i ^ 2^`stride_log2`: the other steps of a bitonic stage.
     Stride {
         /// Distance between the compared positions, as a power of two.
         stride_log2: u32,
     },
-    /// i with i ^ 2^`stride_log2`, ascending where bit `block_log2` of i is 0 and descending
+    /// Compares i with i ^ 2^`stride_log2`, ascending where bit `block_log2` of i is 0 and descending
     /// elsewhere: a step of a bitonic stage in its classic form.
     Alternating {
         /// Distance between the compared positions, as a power of two.
         stride_log2: u32,
-        /// Size of the blocks that end up sorted, up and down in turn, as a power of two.
+        /// Size of the resulting sorted blocks, alternately ascending and descending, as a power of two.
         block_log2: u32,
     },
-    /// i with i + 1, for i of this parity: a phase of odd-even sort.
+    /// Compares i with i + 1, for i of this parity: a phase of odd-even sort.
     Phase {
-        /// Whether i is odd.
+        /// True if i is odd.
         odd: bool,
     },
 }
 
 impl Step {
-    /// The pair that comparison number `c` compares. Comparisons are numbered so that neighbours
-    /// touch neighbouring memory; the kernels use the same numbers.
+    /// Returns the pair of comparison number `c`. Neighbouring numbers touch neighbouring memory; the
+    /// kernels use the same numbers.
     pub fn pair(self, c: u64) -> Pair {
         match self {
             Self::Mirror { block_log2 } => {
@@ -78,16 +78,16 @@ impl Step {
         }
     }
 
-    /// The count of comparison numbers that covers every pair inside n positions.
+    /// Returns the count of comparison numbers that covers every pair inside n positions.
     pub fn comparisons(self, n: u64) -> u64 {
         match self {
-            // Of an incomplete block, the last comparisons are those with both positions inside.
+            // In an incomplete block, the last comparisons have both positions inside n.
             Self::Mirror { .. } => self.pairs(n).next_multiple_of(self.half_block()),
             _ => self.pairs(n),
         }
     }
 
-    /// The number of pairs inside n positions.
+    /// Returns the number of pairs inside n positions.
     pub fn pairs(self, n: u64) -> u64 {
         let n = match self {
             Self::Phase { odd } => n.saturating_sub(u64::from(odd)),
@@ -97,7 +97,7 @@ impl Step {
         n / (2 * half) * half + (n % (2 * half)).saturating_sub(half)
     }
 
-    /// Compares and exchanges elements as this step says, on one core.
+    /// Compares and exchanges elements by this step, on one core.
     pub fn perform<T: Ord + Copy>(self, elements: &mut [T]) {
         match self {
             Self::Mirror { block_log2 } => {
@@ -107,7 +107,7 @@ impl Step {
             Self::Stride { stride_log2 } => {
                 halves(elements, 1 << stride_log2).for_each(|(low, high)| compare(low, high));
             }
-            // Only comparison plans have such steps: pair by pair is fast enough.
+            // Only comparison plans have alternating steps: pair by pair is fast enough.
             Self::Alternating { .. } => {
                 let n = elements.len() as u64;
                 for pair in (0..self.comparisons(n)).map(|c| self.pair(c)) {
@@ -123,7 +123,7 @@ impl Step {
         }
     }
 
-    /// Pairs in each block of positions that are compared among themselves.
+    /// Returns the number of pairs in each independent block of positions.
     fn half_block(self) -> u64 {
         match self {
             Self::Mirror { block_log2 } => 1 << (block_log2 - 1),
@@ -133,29 +133,29 @@ impl Step {
     }
 }
 
-/// The number of bitonic stages that sort `n` elements.
+/// Returns the number of bitonic stages that sort `n` elements.
 pub fn stages(n: u32) -> u32 {
     u64::from(n).next_power_of_two().trailing_zeros()
 }
 
-/// The steps of the mirrored bitonic stage that makes sorted blocks of 2^`block_log2`, at least 2,
-/// from their sorted halves.
+/// Returns the steps of the mirrored bitonic stage that merges sorted halves into blocks of
+/// 2^`block_log2`; `block_log2` is at least 1.
 pub fn stage(block_log2: u32) -> impl Iterator<Item = Step> {
     std::iter::once(Step::Mirror { block_log2 }).chain(strides(0..block_log2 - 1))
 }
 
-/// The steps of these strides, as powers of two, the largest first.
+/// Returns the steps with these strides, given as powers of two, from the largest.
 pub fn strides(log2: Range<u32>) -> impl Iterator<Item = Step> {
     log2.rev().map(|stride_log2| Step::Stride { stride_log2 })
 }
 
-/// The steps of strides 2^(`steps`−1) … 1 in the classic stage that sorts blocks of 2^`block_log2`,
-/// up and down in turn.
+/// Returns the steps with strides 2^(`steps`−1) … 1 of the classic stage that sorts blocks of
+/// 2^`block_log2`, alternately ascending and descending.
 pub fn alternating(steps: u32, block_log2: u32) -> impl Iterator<Item = Step> {
     (0..steps).rev().map(move |stride_log2| Step::Alternating { stride_log2, block_log2 })
 }
 
-/// The halves of every block of 2 × `half` elements that has a second one, or a part of it.
+/// Splits every block of 2 × `half` elements with more than `half` elements into its halves.
 pub fn halves<T>(elements: &mut [T], half: usize) -> impl Iterator<Item = (&mut [T], &mut [T])> {
     let blocks = elements.chunks_mut(2 * half).filter(move |block| block.len() > half);
     blocks.map(move |block| block.split_at_mut(half))
@@ -166,7 +166,7 @@ pub fn compare_mirrored<T: Ord + Copy>(low: &mut [T], high: &mut [T]) {
     low.iter_mut().rev().zip(high).for_each(|(low, high)| compare_exchange(low, high));
 }
 
-/// Compares each of `low` with the one at the same place of `high`.
+/// Compares each element of `low` with the element of `high` at the same index.
 pub fn compare<T: Ord + Copy>(low: &mut [T], high: &mut [T]) {
     low.iter_mut().zip(high).for_each(|(low, high)| compare_exchange(low, high));
 }
@@ -179,7 +179,7 @@ pub fn compare_neighbours<T: Ord + Copy>(elements: &mut [T]) {
     }
 }
 
-/// Branch-free, so that the compiler vectorizes it.
+/// Orders two elements without a branch, so that the compiler vectorizes loops over it.
 #[inline]
 fn compare_exchange<T: Ord + Copy>(low: &mut T, high: &mut T) {
     let (a, b) = (*low, *high);

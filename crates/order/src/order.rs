@@ -100,7 +100,7 @@ impl Reading {
     }
 }
 
-/// Where nulls of a class go.
+/// The place of nulls of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nulls {
     /// After all numbers.
@@ -112,7 +112,7 @@ pub enum Nulls {
     Error,
 }
 
-/// Where invalid fields go.
+/// The place of invalid fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Invalid {
     /// Nowhere: the first invalid field is an error.

@@ -1,14 +1,14 @@
-//! What an element is made of on the device.
+//! The words of an element on the device.
 
 use crate::key::{ElementType, KeyWords};
 
-/// What one element is made of on the device.
+/// The words of one element on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// The key.
     pub key: KeyWords,
-    /// Whether a word travels along, the payload. It is the position the element had, by which
-    /// networks break ties, or a caller's.
+    /// True if the element carries a payload word: its original position, which breaks ties in networks,
+    /// or a caller's word.
     pub payload: bool,
 }
 
@@ -21,27 +21,27 @@ impl Shape {
         Self { key: KeyWords::Two, payload: true },
     ];
 
-    /// The shape for elements of this type.
+    /// Returns the shape of elements of this type.
     pub fn of(element: ElementType, payload: bool) -> Self {
         Self { key: element.key_words(), payload }
     }
 
-    /// 32-bit words in a key: 1 or 2.
+    /// Returns the number of 32-bit words in a key: 1 or 2.
     pub fn key_words(self) -> u32 {
         self.key.count()
     }
 
-    /// 32-bit words in one element.
+    /// Returns the number of 32-bit words in one element.
     pub fn words(self) -> u32 {
         self.key_words() + u32::from(self.payload)
     }
 
-    /// Bytes of one key.
+    /// Returns the bytes of one key.
     pub fn key_bytes(self) -> u64 {
         u64::from(self.key_words()) * 4
     }
 
-    /// Bytes of one element: its key and, where there is one, its payload.
+    /// Returns the bytes of one element: its key and, if present, its payload.
     pub fn bytes(self) -> u64 {
         u64::from(self.words()) * 4
     }

@@ -1,11 +1,11 @@
-//! What gpusort does on a GPU, planned without one.
+//! Plans gpusort's work on a GPU, without a GPU.
 //!
-//! A sort on a GPU is a list of dispatches of kernels. Which ones they are follows from the number
-//! of elements, the shape of an element and the limits of the device, and can be worked out, drawn,
-//! checked and tried on a CPU. That is all here; nothing names a GPU API or a file.
+//! A sort on a GPU is a list of dispatches of kernels. The list follows from the number of elements, the
+//! shape of an element and the limits of the device; a CPU can compute, draw, check and try it. This crate
+//! does only that, and names neither a GPU API nor a file.
 //!
 //! ```text
-//! kernels    what one dispatch can do: limits, WGSL, arguments, and the same on a CPU
+//! kernels    the abilities of one dispatch: limits, WGSL, arguments, and a twin on a CPU
 //! plan       the dispatches of a whole sort; the interpreter, which performs them on a CPU
 //! ```
 //!
@@ -28,7 +28,7 @@
 //! # Ok::<(), gpusort_planner::Error>(())
 //! ```
 //!
-//! It is a part of `gpusort`, and changes with it: any release may change all of it.
+//! An internal part of `gpusort`: any release may change all of it.
 
 mod getters;
 pub mod kernels;

@@ -255,7 +255,7 @@ mod tests {
             ("0:00.000000000000000001", 1),
             ("1e-18", 1),
             ("0.00000000000000000000125w", 756),
-            ("4611686018427387904", ATTOS * NANOS << 62),
+            ("4611686018427387904", (ATTOS * NANOS) << 62),
         ] {
             assert_eq!(duration(field.as_bytes()), Some(attoseconds), "{field}");
         }

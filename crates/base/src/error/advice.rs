@@ -1,12 +1,11 @@
-//! Remedies, once for all who offer them.
+//! Remedies, worded in one place for all interfaces.
 
 use super::{Error, ErrorKind, Hint, Remedy};
 use crate::format::Format;
 
 impl Error {
-    /// The remedy, if the message does not name it, with calls of
-    /// `files::Options`: `use invalid(last) …` means that a sort with
-    /// `.invalid(Invalid::Last)` goes on.
+    /// Returns the remedy in calls of `files::Options`, unless the message names the remedy:
+    /// `use invalid(last) …` means that a sort with `.invalid(Invalid::Last)` goes on.
     ///
     /// ```
     /// # #[cfg(feature = "files")] {
@@ -31,11 +30,11 @@ impl Error {
         })
     }
 
-    /// The remedy with options and their values as `say` spells them.
+    /// Returns the remedy, with options and their values as `say` spells them.
     #[doc(hidden)]
     #[must_use]
     pub fn advice_by(&self, say: &dyn Fn(&str, &str) -> String) -> Option<String> {
-        // Options are in braces, with their values.
+        // Braces enclose options with their values.
         let said = |text: &str| -> String {
             let option = |part: &str| {
                 part.split_once(' ').map_or_else(|| say(part, ""), |(option, value)| say(option, value))

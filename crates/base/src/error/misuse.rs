@@ -7,7 +7,7 @@ use gpusort_order::Algorithm;
 
 use super::{Error, ErrorKind, Hint, PlanError};
 
-/// The most elements in one sort of a caller's buffers.
+/// The maximum number of elements in one sort of a caller's buffers.
 pub const MOST: u32 = (1 << 30) - 1;
 
 /// An invalid use of a caller's buffers. Slices are named after the parameters.

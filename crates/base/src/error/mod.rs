@@ -117,7 +117,7 @@ pub enum Remedy {
     Leading,
     /// The first line is a header.
     Header,
-    /// The first line is no header.
+    /// The first line is data, not a header.
     NoHeader,
     /// This decimal sign.
     Decimal(char),
@@ -204,7 +204,7 @@ pub enum ErrorKind {
     },
 }
 
-/// What the parts of gpusort make errors with.
+/// Constructors and tests for the parts of gpusort.
 #[doc(hidden)]
 impl Error {
     pub fn new(kind: ErrorKind) -> Self {
@@ -273,31 +273,31 @@ impl Error {
         Self::new(ErrorKind::Input { name: name.into(), problem: problem.into() })
     }
 
-    /// Options that contradict each other.
+    /// Returns an error for options that contradict each other.
     pub fn options(problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Options { option: None, problem: problem.into() })
     }
 
-    /// An option that contradicts other options or the inputs.
+    /// Returns an error for an option that contradicts other options or the inputs.
     pub fn option(option: &'static str, problem: impl Into<String>) -> Self {
         Self::new(ErrorKind::Options { option: Some(option), problem: problem.into() })
     }
 }
 
 impl Error {
-    /// A failure of a device or its driver.
+    /// Returns an error for a failed device or driver.
     #[must_use]
     pub fn device(problem: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Device(problem.to_string()))
     }
 
-    /// The kind of this error.
+    /// Returns the kind of this error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// The remedy, where known.
+    /// Returns the remedy, if known.
     #[must_use]
     pub fn hint(&self) -> Option<&Hint> {
         self.hint.as_ref()

@@ -5,19 +5,19 @@ pub mod size;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Digits in groups of three.
+/// Returns the digits in groups of three.
 pub fn grouped(number: impl std::fmt::Display) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
 }
 
-/// A number with a noun in the singular or in the plural.
+/// Returns a number with its noun in the singular or the plural.
 pub fn counted(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { more })
 }
 
-/// Three significant digits, or all before the point; at most three after it, and none of zero.
+/// Rounds to three significant digits or a whole number, with at most three decimals; zero has no decimals.
 pub fn short(number: f64) -> String {
     let decimals = match number {
         0.0 => 0,
@@ -29,24 +29,24 @@ pub fn short(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-/// A time in the unit that leaves one to three digits before the point: `9.94 µs`.
+/// Returns a time in the unit that leaves one to three digits before the point: `9.94 µs`.
 pub fn time(milliseconds: f64) -> String {
     in_unit(milliseconds, [(1e3, " s"), (1.0, " ms"), (1e-3, " µs"), (1e-6, " ns")])
 }
 
-/// A count in thousands, millions or billions: `1.62 G`.
+/// Returns a count in thousands, millions or billions: `1.62 G`.
 pub fn count(number: f64) -> String {
     in_unit(number, [(1e9, " G"), (1e6, " M"), (1e3, " K"), (1.0, "")])
 }
 
-/// The number in the first unit of which it is at least one when rounded, or else in the last.
+/// Returns the number in the first unit that makes its rounded value at least one, or else in the last unit.
 fn in_unit(number: f64, units: [(f64, &str); 4]) -> String {
     let unit = units.into_iter().find(|(unit, _)| number >= 0.9995 * unit);
     let (unit, name) = unit.unwrap_or(units[3]);
     format!("{}{name}", short(number / unit))
 }
 
-/// A power of two as in options: `64K`.
+/// Returns a power of two as options write it: `64K`.
 pub fn power<T: Into<f64>>(log2: T) -> String {
     let log2 = log2.into();
     let (unit, name) = match log2 {
@@ -58,7 +58,7 @@ pub fn power<T: Into<f64>>(log2: T) -> String {
     format!("{:.0}{name}", (log2 - unit).exp2())
 }
 
-/// A size in the largest unit that leaves a whole part.
+/// Returns a size in the largest unit that leaves a whole part.
 pub fn bytes(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let unit = (bytes.max(1).ilog2() / 10).min(4);
@@ -67,34 +67,34 @@ pub fn bytes(bytes: u64) -> String {
     format!("{digits} {}", units[unit as usize])
 }
 
-/// The most characters of a token, a column's name and the like in a message.
+/// The maximum number of characters of a token, a column's name and the like in a message.
 const QUOTED: usize = 48;
 
-/// The most characters of a file's name in a message.
+/// The maximum number of characters of a file's name in a message.
 const NAME: usize = 160;
 
-/// Untrusted text as a message can show it: a token, a column's or device's name, another program's
-/// output. See [`path`] for the escapes; the middle of a long text is omitted.
+/// Returns untrusted text in a printable form: a token, a column's or device's name, another program's
+/// output. See [`path`] for the escapes. Omits the middle of a long text.
 pub fn quoted(text: impl AsRef<[u8]>) -> String {
     shown(text.as_ref(), QUOTED)
 }
 
-/// A file name as a message can show it.
+/// Returns a file name in a printable form.
 ///
-/// Control characters and invisible ones are escaped: direction marks, the byte order mark, spaces
-/// of other widths. Bytes that are not UTF-8 become U+FFFD.
+/// Escapes control characters and invisible characters: direction marks, the byte order mark, spaces
+/// with other widths. Invalid UTF-8 becomes U+FFFD.
 pub fn path(path: &Path) -> String {
     shown(path.as_os_str().as_encoded_bytes(), NAME)
 }
 
-/// A name in at most so many characters, of which the middle may be omitted.
+/// Cuts a name to at most `most` characters; the cut may omit the middle.
 pub fn cut(name: &str, most: usize) -> String {
     let whole = shown(name.as_bytes(), most);
     if whole.chars().count() <= most { whole } else { shown(name.as_bytes(), most.saturating_sub(1)) }
 }
 
-/// A text in lines of at most `width` characters if no word is longer; all but the first are
-/// indented.
+/// Wraps a text into lines of at most `width` characters, unless a word is longer. Indents all lines but
+/// the first.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -110,18 +110,18 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
     lines
 }
 
-/// Several lines of another program's output, as a message can show them on one line.
+/// Puts several lines of another program's output on one printable line.
 pub fn said(text: impl AsRef<[u8]>) -> String {
     shown(text.as_ref(), 2 * NAME)
 }
 
-/// The system's message for an error, without the error number.
+/// Returns the system's message for an error, without the error number.
 pub fn system(error: &std::io::Error) -> String {
     let said = error.to_string();
     said.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// At most `most` characters of the text, with the middle omitted where it has more.
+/// Returns at most `most` characters of the text; omits the middle of a longer text.
 fn shown(text: &[u8], most: usize) -> String {
     // No character has more than 4 bytes, so each end includes all characters shown.
     let end = 4 * most;
@@ -140,7 +140,7 @@ fn shown(text: &[u8], most: usize) -> String {
     format!("{}…{}", characters[..first].concat(), characters[last..].concat())
 }
 
-/// How many of the characters fit `room`.
+/// Returns the number of leading characters that fit into `room`.
 fn fitting<'a>(characters: impl Iterator<Item = &'a String>, mut room: usize) -> usize {
     let fits = |shown: &&String| {
         let left = room.checked_sub(shown.chars().count());
@@ -150,12 +150,12 @@ fn fitting<'a>(characters: impl Iterator<Item = &'a String>, mut room: usize) ->
     characters.take_while(fits).count()
 }
 
-/// A character, or its escape if it is invisible.
+/// Returns a visible character unchanged, and an invisible character escaped.
 fn visible(c: char) -> String {
     if c == ' ' || c.is_ascii_graphic() {
         c.to_string()
     } else {
-        // After another character, since a combining mark is visible there.
+        // The escape considers the character after another one, because a combining mark is visible there.
         format!(".{c}").escape_debug().skip(1).collect()
     }
 }

@@ -1,10 +1,10 @@
-//! Sizes as options take them: `1000`, `1_000`, `1e6`, `64K`.
+//! Sizes in the syntax of options: `1000`, `1_000`, `1e6`, `64K`.
 
-/// The error for a text that is not a size; clap quotes the text before it.
+/// The error for text other than a size; clap quotes the text before this error.
 const EXPECTED: &str = "expected a number such as 1000, 1_000, 1e6 or 64K";
 
 /// Parses digits, with optional `_` between them, followed by nothing, by `K`, `M`, `G` or `T`
-/// (powers of 1024), or by an exponent of ten. Only before an exponent there may be decimals, and
+/// (powers of 1024), or by an exponent of ten. Decimals are allowed only before an exponent, and
 /// the number must be whole: `1.5e3`.
 ///
 /// # Errors
@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
                 None => (digits(mantissa)?, String::new()),
             };
             let decimals = decimals.trim_end_matches('0');
-            // What remains of the power after the decimals are moved before the point.
+            // The remaining power of ten after the decimals move before the point.
             let power = exponent.checked_sub(decimals.len()).ok_or("expected a whole number")?;
             10_u64.checked_pow(power.min(99) as u32).and_then(|unit| scaled(&(whole + decimals), unit))
         }
@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
     size.ok_or_else(|| "expected a number below 2^64".to_owned())
 }
 
-/// The digits without the `_` between them.
+/// Returns the digits without the `_` between them.
 fn digits(text: &str) -> Result<String, &'static str> {
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if text.split('_').all(is_digits) { Ok(text.replace('_', "")) } else { Err(EXPECTED) }

@@ -4,13 +4,13 @@ use super::address_space_left;
 use crate::error::{Error, ErrorKind};
 use crate::human::size;
 
-/// Bytes that this process can still use, where the system reports it: the minimum over the machine
-/// (with swap space), the process's cgroup and those above it, and the limits of the process.
+/// Returns the bytes that this process can still use, if the system reports them: the minimum over the
+/// machine (with swap space), the process's cgroup and its ancestors, and the limits of the process.
 pub fn available() -> Option<u64> {
     [untouched(), address_space_left()].into_iter().flatten().min()
 }
 
-/// Bytes of unused memory, where the system reports it: the minimum over the machine and the
+/// Returns the bytes of unused memory, if the system reports them: the minimum over the machine and the
 /// cgroups.
 pub fn untouched() -> Option<u64> {
     [machine(), cgroup::left()].into_iter().flatten().min()
@@ -22,7 +22,7 @@ pub fn untouched() -> Option<u64> {
 ///
 /// Fewer than `bytes` bytes are available.
 pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
-    // Not worth a system call.
+    // Smaller amounts are not worth a system call.
     const FEW: u64 = 32 << 20;
     if bytes >= FEW
         && let Some(available) = available().filter(|&available| available < bytes)
@@ -32,7 +32,7 @@ pub fn ensure(what: &str, bytes: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// A size of memory: bytes, with K, M, G or T for powers of 1024; or a part of the machine's
+/// Parses a size of memory: bytes, with K, M, G or T for powers of 1024, or a percentage of the machine's
 /// memory.
 ///
 /// # Errors
@@ -50,17 +50,17 @@ pub fn parse(text: &str) -> Result<u64, String> {
     size::parse(upper.strip_suffix('B').unwrap_or(&upper)).map_err(|_| refused())
 }
 
-/// Bytes of memory that the machine has.
+/// Returns the bytes of memory installed in the machine.
 pub fn installed() -> Option<u64> {
     told(sysinfo::System::total_memory)
 }
 
-/// Bytes of memory and of swap space that are left on the machine.
+/// Returns the bytes of memory and swap space available on the machine.
 fn machine() -> Option<u64> {
     told(|system| system.available_memory() + system.free_swap())
 }
 
-/// What the system tells of its memory; nothing where it tells 0.
+/// Returns an amount that the system reports; `None` if the system reports 0.
 fn told(of: impl Fn(&sysinfo::System) -> u64) -> Option<u64> {
     let mut system = sysinfo::System::new();
     system.refresh_memory();
@@ -100,7 +100,7 @@ mod cgroup {
         },
     ];
 
-    /// The memory left in the process's group and in those above it.
+    /// Returns the memory left in the process's group and its ancestors.
     pub(super) fn left() -> Option<u64> {
         if !cfg!(target_os = "linux") {
             return None;
@@ -127,7 +127,7 @@ mod cgroup {
     impl Hierarchy {
         fn left(&self, group: &Path) -> Option<u64> {
             let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
-            // Without a limit, the file is missing, is no number, or has one beyond any machine.
+            // Without a limit, the file is missing, holds no number, or holds a number beyond any machine.
             let limit = number(self.limit).filter(|&limit| limit < 1 << 60)?;
             let usage = number(self.usage)?;
             let statistics = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();

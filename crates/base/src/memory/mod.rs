@@ -59,37 +59,37 @@ pub fn prefetch<T>(items: &[T], place: usize) {
     let _ = place;
 }
 
-/// An empty vector with capacity for `count` elements, which will fill it: in huge pages, if the system has
-/// them.
+/// Returns an empty vector with capacity for `count` elements, which will fill the vector. The vector uses
+/// huge pages if the system has them.
 pub fn room<T>(count: usize) -> Vec<T> {
     let mut room = Vec::<T>::with_capacity(count);
     in_huge_pages(room.as_mut_ptr().cast(), size_of_val(room.spare_capacity_mut()));
     room
 }
 
-/// The most bytes kept for the next use.
+/// The maximum number of bytes kept for the next use.
 const KEPT: usize = 16 << 20;
 
 /// The memory that the last [`Kept`] leaves to the next one.
 static LEFT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
-/// Scratch memory, kept for the next use if it is small: touching fresh memory takes as long as a sort of the
-/// elements that fit in it.
+/// Scratch memory. A small block is kept for the next use, because touching fresh memory takes as long as
+/// a sort of the elements that fit in it.
 pub struct Kept(Vec<u64>);
 
 impl Kept {
-    /// Memory for `count` elements, with arbitrary content.
+    /// Returns memory for `count` elements, with arbitrary content.
     pub fn new<T: Pod>(count: usize) -> Self {
         let words = (count * size_of::<T>()).div_ceil(size_of::<u64>());
         let left = LEFT.try_lock().map(|mut left| std::mem::take(&mut *left)).unwrap_or_default();
         Self(if left.capacity() < words { room(words) } else { left })
     }
 
-    /// Places for `count` elements.
+    /// Returns places for `count` elements.
     ///
     /// # Panics
     ///
-    /// If the memory has fewer places.
+    /// Panics if the memory has fewer places.
     pub fn places<T: Pod>(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
         const { assert!(align_of::<T>() <= align_of::<u64>()) };
         assert!(count * size_of::<T>() <= self.0.capacity() * size_of::<u64>(), "there is room for all");
@@ -99,7 +99,7 @@ impl Kept {
         unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), count) }
     }
 
-    /// The first `count` elements.
+    /// Returns the first `count` elements.
     ///
     /// # Safety
     ///
@@ -123,8 +123,8 @@ impl Drop for Kept {
 }
 
 /// Requests huge pages for a block that will be filled: each small page would cost a page fault and a TLB
-/// entry. The request covers all its pages. The first page, which also holds the allocator's header, would
-/// otherwise be a separate mapping, which keeps the block from growing in place.
+/// entry. The request covers all pages of the block. Otherwise the first page, which also holds the allocator's
+/// header, would become a separate mapping and keep the block from growing in place.
 #[cfg(target_os = "linux")]
 pub fn in_huge_pages(block: *mut u8, bytes: usize) {
     // Less than a huge page is not worth a system call.
@@ -145,11 +145,11 @@ pub fn in_huge_pages(block: *mut u8, bytes: usize) {
 #[cfg(not(target_os = "linux"))]
 pub fn in_huge_pages(_: *mut u8, _: usize) {}
 
-/// `count` zeros, in pages that the system provides at the first touch.
+/// Returns `count` zeros, in pages that the system provides at the first touch.
 ///
 /// # Panics
 ///
-/// If no address space holds this many.
+/// Panics if no address space holds `count` elements.
 pub fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     bytemuck::allocation::try_zeroed_vec(count).unwrap_or_else(|()| {
         let layout = Layout::array::<T>(count).expect("more elements than an address space holds");
@@ -157,7 +157,7 @@ pub fn zeroed<T: Zeroable>(count: usize) -> Vec<T> {
     })
 }
 
-/// The numbers after these names in a file on this process; `None` on systems without such files.
+/// Returns the numbers after these names in a file about this process; `None` on systems without such files.
 fn numbers(file: &str, names: [&str; 2]) -> [Option<u64>; 2] {
     let lines = std::fs::read_to_string(file).unwrap_or_default();
     names.map(|name| {
@@ -166,14 +166,14 @@ fn numbers(file: &str, names: [&str; 2]) -> [Option<u64>; 2] {
     })
 }
 
-/// This process's bytes of these kinds of memory, if the system tells.
+/// Returns this process's bytes of these kinds of memory, if the system reports them.
 pub fn own(kinds: [&str; 2]) -> [Option<u64>; 2] {
     numbers("/proc/self/status", kinds).map(|kilobytes| Some(kilobytes? << 10))
 }
 
-/// Bytes of address space that this process's limits leave, if it has limits.
+/// Returns the bytes of address space left by this process's limits; `None` without limits.
 pub fn address_space_left() -> Option<u64> {
-    // Without a limit the file says `unlimited`, which is no number.
+    // Without a limit, the file says `unlimited` instead of a number.
     let limits = numbers("/proc/self/limits", ["Max address space", "Max data size"]);
     if limits == [None; 2] {
         return None;

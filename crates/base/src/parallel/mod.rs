@@ -1,13 +1,13 @@
-//! Work on all cores, if it is large enough: one thread finishes small work before others wake.
+//! Work on all cores, for large work only: one thread finishes small work before others wake.
 //!
-//! All loops over parts are one function, [`each`], which calls the work by reference: rayon's parallel
+//! All loops over parts run in one function, [`each`], which calls the work by reference: rayon's parallel
 //! iterators would be compiled anew for every type and every closure, which dominates the build time. Parts
-//! are large, so a call by reference costs nothing, and the work loops over the elements of a part itself.
+//! are large, so a call by reference costs nothing. The work loops over the elements of a part itself.
 //!
 //! Only this module starts threads or names rayon, whose global pool does the work. A system may refuse
-//! threads (`ulimit -u`, a limit on address space); the pool then has fewer threads, or the calling thread
-//! alone. The pool must not start lazily, since rayon gives up for good when one thread is refused: threads
-//! are started first, and the successful ones become the pool.
+//! threads (`ulimit -u`, a limit on address space); the pool then has fewer threads, or only the calling
+//! thread. The pool must not start lazily, because rayon gives up for good after one refused thread. This
+//! module therefore starts the threads first and makes a pool of the successful ones.
 
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
@@ -18,10 +18,10 @@ use std::{io, panic, thread};
 
 use rayon_core::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
-/// Fewer elements than this are processed by one core.
+/// One core processes any smaller number of elements.
 const FEW: usize = 1 << 14;
 
-/// Elements processed by one core at a time.
+/// Elements that one core processes at a time.
 const BLOCK: usize = 1 << 12;
 
 /// Address space for each thread's stack and allocations, if the address space is limited.
@@ -31,10 +31,10 @@ const SPACE: u64 = 24 << 20;
 /// Every thread then does its own work, and no other is started later.
 static ALONE: AtomicBool = AtomicBool::new(false);
 
-/// The number of threads that the pool should have; 0 is one for each core.
+/// The requested number of threads in the pool; 0 means one per core.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
-/// Cores that threads may run on.
+/// Returns the number of cores that threads may run on.
 pub fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
@@ -44,12 +44,12 @@ pub fn limit(threads: usize) {
     WANTED.store(threads.max(1), Ordering::Relaxed);
 }
 
-/// A pool of fewer threads than the global one.
+/// A pool with fewer threads than the global pool.
 #[derive(Clone)]
 struct Pool(Arc<ThreadPool>);
 
 thread_local! {
-    /// The pool for the work of this thread and of the threads that it starts; `None` is the global pool.
+    /// The pool for the work of this thread and of the threads that it starts; `None` means the global pool.
     static POOL: RefCell<Option<Pool>> = const { RefCell::new(None) };
 }
 
@@ -72,11 +72,11 @@ impl Drop for Using {
     }
 }
 
-/// Calls `work` with a pool of this many threads, at least one. Pools are kept for the next call.
+/// Calls `work` with a pool of `threads` threads, at least one. Pools are kept for the next call.
 ///
 /// # Errors
 ///
-/// The system refuses these threads.
+/// Fails if the system refuses these threads.
 pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
     static POOLS: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
     let threads = threads.max(1);
@@ -130,12 +130,12 @@ fn start() {
             let sent = started.pop().is_some_and(|sender| sender.send(thread).is_ok());
             if sent { Ok(()) } else { Err(io::Error::other("the system refused a thread")) }
         };
-        // Fails if the program has started the global pool itself; that pool is used then.
+        // Fails if the program has already started the global pool; the work then uses that pool.
         let _ = pool.spawn_handler(hand_over).build_global();
     });
 }
 
-/// Number of threads in the pool.
+/// Returns the number of threads in the pool.
 pub fn threads() -> usize {
     if let Some(pool) = own_pool() {
         return pool.0.current_num_threads();
@@ -168,7 +168,7 @@ pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     if ALONE.load(Ordering::Relaxed) { range.for_each(work) } else { halves(range, work) }
 }
 
-/// Returns true if `holds` is true for all numbers of the range, in parallel. Ends early otherwise.
+/// Returns true if `holds` is true for all numbers of the range. Tests them in parallel; ends early otherwise.
 pub fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -> bool {
     let is_lost = AtomicBool::new(false);
     each(range, &|number| {
@@ -182,7 +182,7 @@ pub fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -> bool 
 /// Maps each element, in parallel; the results are in order.
 pub fn map<T: Sync, R: Send>(items: &[T], map: impl Fn(&T) -> R + Sync) -> Vec<R> {
     if items.len() < FEW {
-        // Values that the closure captured stay in registers, since no other thread has them.
+        // Captured values stay in registers here, because no other thread shares them.
         return items.iter().map(map).collect();
     }
     // SAFETY: from any `begin`, `items` has an item for each remaining place.
@@ -195,8 +195,8 @@ pub fn numbered<R: Send>(count: usize, of: impl Fn(usize) -> R + Sync) -> Vec<R>
     unsafe { written(count, |begin| (begin..).map(&of)) }
 }
 
-/// An array of `count` results, written block by block, in parallel if there are many. `from` makes the results from a
-/// number on.
+/// Returns an array of `count` results, written block by block, in parallel if there are many. `from` yields
+/// the results from a number on.
 ///
 /// # Safety
 ///
@@ -217,18 +217,18 @@ unsafe fn written<R: Send, I: Iterator<Item = R>>(count: usize, from: impl Fn(us
     written
 }
 
-/// The numbers below `count`, in ranges of `each` numbers; the last range may be shorter.
+/// Splits the numbers below `count` into ranges of `each` numbers; the last range may be shorter.
 pub fn ranges(count: usize, each: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(each).map(move |begin| begin..count.min(begin + each))
 }
 
-/// Maps each of a few large parts, in parallel; the results are in order. If a call panics, other parts and
-/// results leak.
+/// Maps each of a few large parts, in parallel; the results are in order. If a call panics, the other parts
+/// and results leak.
 pub fn map_parts<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     map: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
-    /// Compiled once for all closures on these types.
+    /// Maps the parts; compiled once for all closures on these types.
     fn mapped<T: Send, R: Send>(mut parts: Vec<T>, map: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
         let count = parts.len();
         let mut mapped = Vec::with_capacity(count);
@@ -259,7 +259,7 @@ pub struct Places<T>(*mut T);
 unsafe impl<T: Send> Sync for Places<T> {}
 
 impl<T> Places<T> {
-    /// The places of uninitialised elements.
+    /// Returns the places of uninitialised elements.
     pub fn of(room: &mut [MaybeUninit<T>]) -> Self {
         Self(room.as_mut_ptr().cast())
     }
@@ -272,12 +272,12 @@ impl<T> Places<T> {
         unsafe { self.0.add(place).read() }
     }
 
-    /// The places of these elements.
+    /// Returns the places of these elements.
     pub fn of_all(elements: &mut [T]) -> Self {
         Self(elements.as_mut_ptr())
     }
 
-    /// Puts an item at a place.
+    /// Writes an item to a place.
     ///
     /// # Safety
     ///
@@ -300,7 +300,7 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Meanwhile<'scope, T>(Result<thread::ScopedJoinHandle<'scope, T>, T>);
 
 impl<T> Meanwhile<'_, T> {
-    /// Finished work with this result.
+    /// Returns finished work with this result.
     pub fn done(result: T) -> Self {
         Self(Err(result))
     }
@@ -326,11 +326,11 @@ pub fn meanwhile<'scope, T: Send + 'scope>(
     Meanwhile(started(work, |work| work(), spawn).map_err(|work| work()))
 }
 
-/// Runs `work` on a thread of its own. If the system refuses a thread, it runs at once on this one.
+/// Runs `work` on a thread of its own, or at once on this thread if the system refuses a thread.
 ///
 /// # Errors
 ///
-/// The result of `work`, if it ran at once.
+/// Returns the result of `work` if it ran on this thread.
 pub fn background<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<thread::JoinHandle<T>, T> {
@@ -346,24 +346,24 @@ pub fn on_a_thread<A: Send + 'static>(given: A, work: impl FnOnce(A) + Send + 's
     started(given, work, |run| thread::Builder::new().spawn(run)).map(drop)
 }
 
-/// Lets `spawn` start a thread that calls `work` with `given`, in the pool of this thread; returns `given` if
-/// the system refuses a thread, and on a thread of a pool: it may wait for the new thread, whose work may
-/// wait for the pool.
+/// Lets `spawn` start a thread that calls `work` with `given`, in the pool of this thread. Returns `given` if
+/// the system refuses a thread, or if this thread belongs to a pool: it may wait for the new thread, whose
+/// work may wait for the pool.
 fn started<'a, A: Send + 'a, T: 'a, H>(
     given: A,
     work: impl FnOnce(A) -> T + Send + 'a,
     spawn: impl FnOnce(Box<dyn FnOnce() -> T + Send + 'a>) -> io::Result<H>,
 ) -> Result<H, A> {
     let pool = own_pool();
-    // Start the pool before the new thread would: without threads of its own, a pool is the first thread that
-    // asks for it.
+    // Starts the pool before the new thread can: if the system refuses all pool threads, the first thread that
+    // asks for the pool becomes the pool.
     if pool.is_none() {
         start();
     }
     if ALONE.load(Ordering::Relaxed) || rayon_core::current_thread_index().is_some() {
         return Err(given);
     }
-    // The closure of a refused thread is dropped, so the value waits beside it.
+    // The closure of a refused thread is dropped, so the value waits outside the closure.
     let place = Arc::new(Mutex::new(Some(given)));
     let take = |place: &Mutex<Option<A>>| lock(place).take().expect("one takes it");
     let waiting = place.clone();
@@ -374,15 +374,15 @@ fn started<'a, A: Send + 'a, T: 'a, H>(
     spawn(Box::new(run)).map_err(|_| take(&place))
 }
 
-/// Elements of a block, and the most for one thread: waking others would cost more than the work.
+/// Elements per block, and the maximum for one thread: waking others would cost more than the work.
 const SERIAL: usize = 1 << 16;
 
-/// Maps each element of `from` into `to`, of the same length, on all cores.
+/// Maps each element of `from` into `to`, of equal length, on all cores.
 pub fn map_into<T: Sync, R: Send>(from: &[T], to: &mut [R], map: impl Fn(&T) -> R + Sync) {
     by_blocks(from, to, &|from, to| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
 }
 
-/// Writes `to` from `from`, of the same length, block by block on all cores.
+/// Writes `to` from `from`, of equal length, block by block on all cores.
 pub fn by_blocks<T: Sync, R: Send>(from: &[T], to: &mut [R], write: &(dyn Fn(&[T], &mut [R]) + Sync)) {
     if from.len() <= SERIAL {
         write(from, to);

@@ -1,7 +1,7 @@
-//! Quicksort by vectors, once for all instruction sets.
+//! Quicksort by vectors, written once for all instruction sets.
 //!
-//! The functions are unsafe for one reason: they call the operations of a vector, whose instructions
-//! the processor must have. The compiler inlines them into [`Vector::run`], which enables these
+//! The functions are unsafe for one reason: they call the operations of a vector, and the processor must
+//! have their instructions. The compiler inlines the functions into [`Vector::run`], which enables these
 //! instructions.
 
 use std::mem::MaybeUninit;
@@ -23,36 +23,36 @@ pub(super) trait Vector: Copy {
     type Key: Word;
     /// The vector of half the lanes; the shortest vector names itself.
     type Half: Vector<Key = Self::Key>;
-    /// Keys in a vector.
+    /// The number of keys in a vector.
     const LANES: usize;
     /// The greatest key.
     const MOST: Self::Key;
 
-    /// Does this where the compiler may use the instructions.
+    /// Runs an operation where the compiler may use the instructions.
     unsafe fn run<O: Operation>(operation: O) -> O::Output;
     unsafe fn load(from: *const Self::Key) -> Self;
     unsafe fn store(self, to: *mut Self::Key);
-    /// The first `count` lanes, fewer than all; the others hold the greatest key.
+    /// Loads the first `count` lanes, fewer than all; the other lanes hold the greatest key.
     unsafe fn load_first(from: *const Self::Key, count: usize) -> Self;
-    /// The first `count` lanes, fewer than all.
+    /// Stores the first `count` lanes, fewer than all.
     unsafe fn store_first(self, to: *mut Self::Key, count: usize);
     unsafe fn splat(key: Self::Key) -> Self;
     unsafe fn min(self, other: Self) -> Self;
     unsafe fn max(self, other: Self) -> Self;
     /// Sets the bit of each lane whose key is less than the key of the other vector.
     unsafe fn is_less(self, other: Self) -> u32;
-    /// The lanes of these bits first; behind them anything.
+    /// Moves the lanes of these bits to the front; the lanes behind them are arbitrary.
     #[inline(always)]
     unsafe fn compress(self, lanes: u32) -> Self {
         // SAFETY: the caller's promise.
         unsafe { self.divide(lanes) }
     }
-    /// The lanes of these bits first, and then the others.
+    /// Moves the lanes of these bits to the front, and the other lanes behind them.
     unsafe fn divide(self, lanes: u32) -> Self;
-    /// In each lane `i` the key of lane `i ^ X`.
+    /// Fills each lane `i` with the key of lane `i ^ X`.
     unsafe fn swap<const X: usize>(self) -> Self;
     /// Orders the keys of lanes `i` and `i ^ X`: the lane with the highest bit of `X` gets the greater
-    /// one.
+    /// key.
     unsafe fn exchange<const X: usize>(self) -> Self;
 }
 
@@ -60,7 +60,7 @@ pub(super) trait Vector: Copy {
 pub(super) trait Operation {
     type Output;
 
-    /// Does it, inlined into [`Vector::run`].
+    /// Runs the operation, inlined into [`Vector::run`].
     unsafe fn run(self) -> Self::Output;
 }
 
@@ -130,12 +130,11 @@ unsafe fn sort_columns<V: Vector, const ROWS: usize>(rows: &mut [V; ROWS]) {
     }
 }
 
-/// Merges neighbouring groups of lanes, each of them in order row by row, to groups of `X + 1`
-/// lanes.
+/// Merges neighbouring groups of lanes, each in order row by row, into groups of `X + 1` lanes.
 ///
-/// A bitonic merge with mirrored steps: row `r` meets row `r ^ d`, where `d` is one less than a power
-/// of two, and lane `l` meets lane `l ^ X`. Since `d` is odd, each pair of rows has an odd row, and it
-/// suffices to mirror the lanes of odd rows once.
+/// A bitonic merge with mirrored steps: row `r` meets row `r ^ d`, where `d` is a power of two minus one,
+/// and lane `l` meets lane `l ^ X`. Because `d` is odd, each pair of rows has an odd row, so mirroring the
+/// lanes of odd rows once suffices.
 #[inline(always)]
 unsafe fn merge<V: Vector, const ROWS: usize, const X: usize>(rows: &mut [V; ROWS]) {
     // SAFETY: the caller's promise.
@@ -206,8 +205,8 @@ impl<V: Vector, const ROWS: usize> Operation for SortRows<V, ROWS> {
     }
 }
 
-/// Sorts up to `ROWS` vectors of keys, by the shortest vectors that hold the keys: lanes are merged
-/// in more steps than rows.
+/// Sorts up to `ROWS` vectors of keys, by the shortest vectors that hold the keys: merging lanes takes
+/// more steps than merging rows.
 #[inline(always)]
 unsafe fn sort_few<V: Vector>(from: *const V::Key, to: *mut V::Key, count: usize) {
     type Quarter<V> = <<V as Vector>::Half as Vector>::Half;
@@ -310,7 +309,7 @@ impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
     unsafe fn run(self) -> usize {
         /// Vectors read from one end at a time.
         const TOGETHER: usize = 4;
-        /// The most lanes of a vector.
+        /// The maximum number of lanes in a vector.
         const MOST_LANES: usize = 16;
         let Self { keys, count, pivot: key } = self;
         let all = (1_u32 << V::LANES) - 1;
@@ -333,7 +332,7 @@ impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
             let (mut low, mut high) = (0, count);
             let (mut begin, mut end) = (chunk, count - chunk);
             while end - begin >= chunk {
-                // Without a jump, which could not be foretold.
+                // Selects without a branch, which would be mispredicted.
                 let from_begin = begin - low <= high - end;
                 let from = keys.add(if from_begin { begin } else { end - chunk });
                 begin += if from_begin { chunk } else { 0 };
@@ -362,10 +361,10 @@ impl<V: Vector, const UP_TO: bool> Operation for DivideInPlace<V, UP_TO> {
     }
 }
 
-/// The greatest number of divisions: enough for keys at all addresses.
+/// The maximum number of divisions: enough for keys that fill the address space.
 const MOST: usize = 2 * 64 + 8;
 
-/// The cost, in divisions, of one that leaves almost all keys together.
+/// The cost, in divisions, of a division that leaves almost all keys together.
 const BAD: u32 = 4;
 
 /// A range of unsorted keys.
@@ -379,7 +378,7 @@ struct Rest<K> {
     least: Option<K>,
 }
 
-/// Sorts keys, as [`SortKeys`](super::SortKeys) says.
+/// Sorts keys as [`SortKeys`](super::SortKeys) specifies.
 pub(super) unsafe fn sort<V: Vector>(
     keys: &mut [V::Key],
     room: &mut [MaybeUninit<V::Key>],
@@ -391,13 +390,13 @@ pub(super) unsafe fn sort<V: Vector>(
     unsafe { V::run(Sort::<V> { keys, room, rest, divisions, random }) };
 }
 
-/// Sorts keys. `rest` sorts some of them where pivots divide them badly.
+/// Sorts keys. `rest` sorts ranges that pivots divide badly.
 struct Sort<'a, V: Vector> {
     keys: &'a mut [V::Key],
-    /// More keys than there is room for are divided where they are, which takes longer.
+    /// Scratch memory. A range with more keys than fit is divided in place, which takes longer.
     room: &'a mut [MaybeUninit<V::Key>],
     rest: &'a mut dyn FnMut(&mut [V::Key]),
-    /// The greatest depth of divisions; only inputs made against the pivots reach it.
+    /// The maximum depth of divisions; only inputs made against the pivots reach it.
     divisions: u32,
     /// The seed of the samples.
     random: u64,
@@ -418,7 +417,7 @@ impl<V: Vector> Operation for Sort<'_, V> {
         let mut now = Rest { begin: 0, count: keys.len(), divisions, least: None };
         let (keys, capacity) = (keys.as_mut_ptr(), room.len());
         let room = room.as_mut_ptr().cast::<V::Key>();
-        // Whether the current range lies at the beginning of the room, as right parts do.
+        // True if the current range lies at the beginning of the room, as right parts do.
         let mut is_in_room = false;
         let mut left = [Rest { begin: 0, count: 0, divisions: 0, least: None }; MOST];
         let mut lefts = 0;
@@ -453,7 +452,7 @@ impl<V: Vector> Operation for Sort<'_, V> {
                     let mut above = Some(pivot);
                     let is_least = lows == 0;
                     if is_least {
-                        // The pivot is the least key: keys equal to it are in their final place.
+                        // The pivot is the least key: keys equal to the pivot are in their final place.
                         lows = if fits {
                             V::run(Divide::<V, true> { from, low: to, high: room, count, pivot })
                         } else {
@@ -482,7 +481,7 @@ impl<V: Vector> Operation for Sort<'_, V> {
     }
 }
 
-/// Divides keys by splitters, as [`DivideKeys`](super::DivideKeys) says.
+/// Divides keys by splitters as [`DivideKeys`](super::DivideKeys) specifies.
 pub(super) unsafe fn divide<V: Vector>(
     keys: &mut [V::Key],
     room: &mut [MaybeUninit<V::Key>],
@@ -493,10 +492,10 @@ pub(super) unsafe fn divide<V: Vector>(
     unsafe { V::run(DivideBySplitters::<V> { keys, room, splitters, ends }) };
 }
 
-/// Divides keys by splitters in order, by the middle one first.
+/// Divides keys by sorted splitters, first by the middle splitter.
 struct DivideBySplitters<'a, V: Vector> {
     keys: &'a mut [V::Key],
-    /// At least the length of `keys`.
+    /// Scratch memory, at least as long as `keys`.
     room: &'a mut [MaybeUninit<V::Key>],
     splitters: &'a [V::Key],
     /// The end of the keys less than each splitter, and then the end of the keys.
@@ -508,7 +507,7 @@ impl<V: Vector> Operation for DivideBySplitters<'_, V> {
 
     #[inline(always)]
     unsafe fn run(self) {
-        /// Keys of the buckets from the first to the last one.
+        /// Keys of the buckets from `first` to `last`.
         #[derive(Clone, Copy)]
         struct Range {
             begin: usize,
@@ -519,7 +518,7 @@ impl<V: Vector> Operation for DivideBySplitters<'_, V> {
         let Self { keys, room, splitters, ends } = self;
         let mut now = Range { begin: 0, count: keys.len(), first: 0, last: splitters.len() };
         let (keys, room) = (keys.as_mut_ptr(), room.as_mut_ptr().cast::<V::Key>());
-        // As in a sort, right parts lie in the room.
+        // Right parts lie in the room, as in a sort.
         let mut is_in_room = false;
         let mut left = [now; usize::BITS as usize];
         let mut lefts = 0;
@@ -559,7 +558,7 @@ impl<V: Vector> Operation for DivideBySplitters<'_, V> {
 /// The pivot is the median of up to `SAMPLES` keys.
 const SAMPLES: usize = 64;
 
-/// The places of the keys sampled for a pivot, out of `count`: a sample fits `ROWS` vectors.
+/// Returns the places of the keys sampled for a pivot, out of `count`: a sample fits `ROWS` vectors.
 #[inline(always)]
 pub(super) fn sampled(lanes: usize, count: usize, state: &mut u64) -> impl ExactSizeIterator<Item = usize> {
     let samples = if count >= 128 * lanes { SAMPLES.min(ROWS * lanes) } else { SAMPLES / 4 };
@@ -567,7 +566,7 @@ pub(super) fn sampled(lanes: usize, count: usize, state: &mut u64) -> impl Exact
     (0..samples).map(move |place| place * step + (((random(state) >> 48) as usize * step) >> 16))
 }
 
-/// About the median of these keys: the median of a sample.
+/// Returns about the median of these keys: the median of a sample.
 #[inline(always)]
 unsafe fn pivot<V: Vector>(from: *const V::Key, count: usize, random: &mut u64) -> V::Key {
     let places = sampled(V::LANES, count, random);

@@ -1,4 +1,4 @@
-//! Sorts keys by vector instructions, which are chosen when the program runs.
+//! Sorts keys by vector instructions, chosen when the program runs.
 //!
 //! Quicksort in steps of vectors: [`engine`] implements it once, for every instruction set with the
 //! few operations of [`Vector`](engine::Vector). A partition compresses the lanes less than a pivot,
@@ -10,8 +10,8 @@
 //! keys     [ 1 2 3 4 … ]  scratch [ 7 8 9 6 … ]     then the right part, back to behind the left one
 //! ```
 //!
-//! Without enough scratch, keys are partitioned in place, from both ends; for sorts on all cores they
-//! are partitioned by many splitters.
+//! Without enough scratch, keys are partitioned in place, from both ends. Sorts on all cores partition keys
+//! by many splitters.
 //!
 //! Up to sixteen vectors are a matrix whose columns a network sorts, and whose lanes are then
 //! merged by two, four, and so on. After Blacher and others, "Vectorized and performance-portable
@@ -64,15 +64,15 @@ use gpusort_order::item::Item;
 /// The number of vectors sorted in registers.
 const ROWS: usize = 16;
 
-/// The greatest number of keys sorted in registers, by the longest vectors.
+/// The maximum number of keys sorted in registers, by the longest vectors.
 pub(super) const IN_REGISTERS: usize = ROWS * 64 / size_of::<u32>();
 
-/// Sorts keys, and partitions through the room the parts that fit it. The function sorts parts that
-/// are still large after this number of divisions. The processor has the instructions.
+/// Sorts keys, and partitions ranges that fit the room through the room. The function sorts ranges still
+/// large after this number of divisions. The processor must have the instructions.
 type SortKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &mut dyn FnMut(&mut [K]), u32, u64);
 
-/// Divides keys by sorted splitters, with a room of the same length; stores the end of the keys less
-/// than each splitter, and then the end of the keys. The processor has the instructions.
+/// Divides keys by sorted splitters, with a room of equal length. Stores the end of the keys less than each
+/// splitter, and then the end of the keys. The processor must have the instructions.
 type DivideKeys<K> = unsafe fn(&mut [K], &mut [MaybeUninit<K>], &[K], &mut [u32]);
 
 /// The functions for keys of one width.
@@ -92,42 +92,42 @@ impl<K: gpusort_order::key::Word> Sorts<K> {
 struct Facts {
     name: &'static str,
     are_there: fn() -> bool,
-    /// Bytes of a vector; none if keys are sorted without any.
+    /// Bytes of a vector; 0 if keys are sorted without vectors.
     bytes: usize,
-    /// When digits are faster, for keys of four and of eight bytes.
+    /// The key counts that favour digits, for keys of four and of eight bytes.
     digits: [Digits; 2],
     sorts: Option<(Sorts<u32>, Sorts<u64>)>,
 }
 
-/// For how many keys a sort by digits is faster than one by vectors.
+/// The key counts that favour a sort by digits over a sort by vectors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Digits {
     /// From this count on, for all keys.
     pub any: usize,
-    /// The counts for keys that a few digits tell apart, on one core, and on several.
+    /// The counts for keys that a few digits tell apart, on one core and on several cores.
     pub even: [Range<usize>; 2],
 }
 
-/// A number of keys that nobody has.
+/// A number of keys that no input has.
 const NEVER: usize = usize::MAX;
 
 impl Digits {
-    /// They always are.
+    /// Digits are always faster.
     pub const ALWAYS: Self = Self { any: 0, even: [NEVER..NEVER, NEVER..NEVER] };
-    /// They never are.
+    /// Digits are never faster.
     pub const NEVER: Self = Self { any: NEVER, even: [NEVER..NEVER, NEVER..NEVER] };
 }
 
 /// The measurements of this machine, which replace the tables. They are never freed.
 static MEASURED: AtomicPtr<[Digits; 2]> = AtomicPtr::new(ptr::null_mut());
 
-/// Sets the counts from which digits sort keys of four bytes, and of eight, in place of the tables.
+/// Sets the key counts that favour digits, for keys of four and of eight bytes, in place of the tables.
 pub fn prefer_digits(digits: [Digits; 2]) {
     MEASURED.store(Box::into_raw(Box::new(digits)), Ordering::Release);
 }
 
-/// All sets that this program was built for, from the least.
+/// All instruction sets that this program was built for, from the least.
 static ALL: &[Facts] = &[
     Facts {
         name: "plain",
@@ -151,14 +151,14 @@ static ALL: &[Facts] = &[
 pub(super) struct Instructions(&'static Facts);
 
 impl Instructions {
-    /// All of them, from the least.
+    /// Returns all instruction sets of this processor, from the least.
     #[cfg(test)]
     pub(super) fn all() -> impl Iterator<Item = Self> {
         ALL.iter().filter(|facts| (facts.are_there)()).map(Self)
     }
 
-    /// The best instructions, or, for tests and measurements, the set that the variable `GPUSORT_CPU`
-    /// names.
+    /// Returns the best instructions. For tests and measurements, the variable `GPUSORT_CPU` names the best set
+    /// to use.
     pub(super) fn chosen() -> Self {
         static CHOSEN: OnceLock<Instructions> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
@@ -173,14 +173,14 @@ impl Instructions {
         self.0.name
     }
 
-    /// The greatest number of such keys sorted in registers, without room; 0 if vectors do not sort
+    /// Returns the maximum number of such keys sorted in registers, without room; 0 if vectors do not sort
     /// them.
     pub(super) fn in_registers<T: Item>(self) -> usize {
         if is::<T, u32>() || is::<T, u64>() { ROWS * self.0.bytes / size_of::<T>() } else { 0 }
     }
 
-    /// Sorts keys; room up to their length makes it faster. Returns false if vectors do not sort such
-    /// keys, and leaves them. `rest` sorts keys that no pivot divides well.
+    /// Sorts keys; room up to the number of keys makes the sort faster. Returns false, and leaves the keys, if
+    /// vectors do not sort such keys. `rest` sorts keys that no pivot divides well.
     pub(super) fn sort<T: Item>(
         self,
         keys: &mut [T],
@@ -190,7 +190,7 @@ impl Instructions {
         // Pivots close to medians need half of these divisions.
         let vectors = keys.len() / (self.in_registers::<T>() + 1);
         let divisions = 2 * vectors.max(1).ilog2() + 8;
-        // Whoever makes keys against pivots does not know where they will be.
+        // The address seeds the samples: an input made against pivots cannot know the address of its keys.
         let random = keys.as_ptr().addr() as u64;
         self.sort_within(divisions, random, keys, room, rest)
     }
@@ -217,7 +217,7 @@ impl Instructions {
         self.in_registers::<T>() > 0
     }
 
-    /// Does `work`, compiled for the instructions; this makes loops over elements faster.
+    /// Runs `work`, compiled for the instructions, which makes loops over elements faster.
     #[inline]
     pub(super) fn with<R>(self, work: impl FnOnce() -> R) -> R {
         match self.0.bytes {
@@ -236,13 +236,13 @@ impl Instructions {
         self.with(|| places.iter_mut().zip(items).for_each(|(place, item)| _ = place.write(item)));
     }
 
-    /// Returns whether vectors sort such keys.
+    /// Returns true if vectors sort such keys.
     pub(super) fn sorts<T: Item>(self) -> bool {
         self.in_registers::<T>() > 0
     }
 
-    /// Divides keys by sorted splitters, one fewer than `ends`, with a room of the same length: stores
-    /// the end of the keys less than each splitter, and then the end of the keys.
+    /// Divides keys by sorted splitters, one fewer than `ends`, with a room of equal length. Stores the end of
+    /// the keys less than each splitter, and then the end of the keys.
     pub(super) fn divide<T: Item>(
         self,
         keys: &mut [T],
@@ -267,8 +267,8 @@ impl Instructions {
         }
     }
 
-    /// Returns whether a sort by digits is faster than one by vectors for `n` elements. `sample` takes
-    /// a step, and returns the key of one element of each step.
+    /// Returns true if a sort by digits is faster than a sort by vectors for `n` elements. `sample` takes a
+    /// step, and returns the key of one element per step.
     pub(super) fn prefers_digits<T: Item>(
         self,
         n: usize,
@@ -277,7 +277,7 @@ impl Instructions {
     ) -> bool {
         // SAFETY: a stored value is never freed or changed.
         let measured = unsafe { MEASURED.load(Ordering::Acquire).as_ref() };
-        // Without vectors there is nothing else.
+        // Without vectors, digits are the only method.
         let digits = measured.filter(|_| self.0.sorts.is_some()).unwrap_or(&self.0.digits);
         let Digits { any, even } = &digits[usize::from(size_of::<T>() > size_of::<u32>())];
         n >= *any
@@ -289,13 +289,13 @@ impl Instructions {
 /// The length of a sample.
 const SAMPLES: usize = 256;
 
-/// Returns whether a few digits tell `n` keys apart, judged by a sample: the keys differ evenly in
-/// their highest bits, or in few bits.
+/// Returns true if a few digits tell `n` keys apart, judged by a sample: the keys differ evenly in their
+/// highest bits, or in few bits.
 fn are_for_digits(n: usize, cores: usize, sample: &[u64]) -> bool {
     const VALUES: usize = 64;
     let (least, greatest) = sample.iter().fold((u64::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
     let bits = u64::BITS - greatest.saturating_sub(least).leading_zeros();
-    // Two digits are all that there is, and take one core less time than many divisions.
+    // Two digits cover all differing bits, and take one core less time than many divisions.
     if bits <= 2 * crate::items::DIGIT_BITS && n > 1 << 15 && cores == 1 {
         return true;
     }
@@ -305,17 +305,17 @@ fn are_for_digits(n: usize, cores: usize, sample: &[u64]) -> bool {
     counts.iter().all(|&count| count <= 4 * sample.len() / VALUES)
 }
 
-/// These keys, which fit such a word, as words.
+/// Converts keys that fit the word `T` to words.
 pub(super) fn words<T: Item>(keys: Vec<u64>) -> Vec<T> {
     if is::<T, u64>() { cast_vec(keys) } else { cast_vec(keys.iter().map(|&key| key as u32).collect()) }
 }
 
-/// Returns whether two types are equal.
+/// Returns true if two types are equal.
 fn is<A: 'static, B: 'static>() -> bool {
     TypeId::of::<A>() == TypeId::of::<B>()
 }
 
-/// The slice as one of `B`, if `A` is `B`.
+/// Returns the slice as a slice of `B`, if `A` is `B`.
 fn as_slice_of<A: 'static, B: 'static>(slice: &mut [A]) -> Option<&mut [B]> {
     // SAFETY: the types are the same.
     is::<A, B>().then(|| unsafe { slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), slice.len()) })
@@ -328,13 +328,12 @@ mod tests {
     use super::*;
     use crate::numbers;
 
-    /// The vector instructions of this machine.
+    /// Returns the vector instructions of this machine.
     fn all() -> impl Iterator<Item = Instructions> {
         Instructions::all().filter(|with| with.0.sorts.is_some())
     }
 
-    /// Sorts keys in the middle of an array, and returns whether they are sorted and their neighbours
-    /// unchanged.
+    /// Sorts keys in the middle of an array. Returns true if they are sorted and their neighbours unchanged.
     fn is_right<W: Word>(keys: &[W], sort: impl FnOnce(&mut [W], &mut [MaybeUninit<W>])) -> bool {
         let around = [W::of_u64(5); 40];
         let mut all = [&around[..], keys, &around[..]].concat();
@@ -359,7 +358,7 @@ mod tests {
         assert!(!is_right(&keys, |keys, _| keys.copy_from_slice(&[1, 2, 2])));
     }
 
-    /// No test: `AddressSanitizer` must notice this write when `tests/sanitizers.sh` runs it.
+    /// Not a regular test: `AddressSanitizer` must notice this write when `tests/sanitizers.sh` runs it.
     #[test]
     #[ignore = "writes past the end of an array"]
     fn a_write_past_the_end() {
@@ -370,7 +369,7 @@ mod tests {
         all().for_each(|by| assert!(by.sort(&mut keys, room, |_| panic!("one pivot divides these"))));
     }
 
-    /// By the 0/1 principle a network that sorts these sorts all.
+    /// By the 0/1 principle, a network that sorts these inputs sorts all inputs.
     #[test]
     fn networks_sort_all_zeros_and_ones() {
         for by in all() {
@@ -387,7 +386,7 @@ mod tests {
         }
     }
 
-    /// All sizes up to some that do not fit the registers: networks change with the size.
+    /// Sorts all sizes up to some that do not fit the registers: networks change with the size.
     #[test]
     fn every_size_of_every_pattern_is_sorted() {
         let mut random = numbers();
@@ -413,7 +412,7 @@ mod tests {
         }
     }
 
-    /// The room holds a part of the keys, or nothing.
+    /// Sorts with room for a part of the keys, or without room.
     #[test]
     fn keys_are_divided_where_they_are_if_there_is_no_room() {
         let mut random = numbers();
@@ -445,7 +444,7 @@ mod tests {
         }
     }
 
-    /// Where pivots divide badly, which only inputs do that were made for that, digits sort.
+    /// Digits sort ranges that pivots divide badly, which happens only to inputs made for it.
     #[test]
     fn what_is_divided_too_often_is_sorted_otherwise() {
         let mut random = numbers();
@@ -469,8 +468,8 @@ mod tests {
         }
     }
 
-    /// Returns whether the median of the sample divides the keys: after one division the function for
-    /// the rest gets the keys from the pivot on, and then the lesser keys.
+    /// Returns true if the median of the sample divides the keys: after one division, the function for the rest
+    /// gets the keys from the pivot on, and then the lesser keys.
     fn is_divided_by_the_median<W: Word>(by: Instructions, keys: &[W]) -> bool {
         let mut least = Vec::new();
         let right = is_right(keys, |keys, room| {
@@ -500,7 +499,7 @@ mod tests {
         }
     }
 
-    /// The sampled keys are always the least: almost all keys stay together, again and again.
+    /// Makes keys whose samples are always the least keys: almost all keys stay together in every division.
     fn against_pivots(lanes: usize, n: usize, mut random: u64) -> Vec<u32> {
         let mut keys = vec![u32::MAX; n];
         let (mut places, mut next): (Vec<usize>, _) = ((0..n).collect(), 0);
@@ -534,7 +533,7 @@ mod tests {
                 assert!(by.sort_within(24, random, keys, room, rest));
             });
             assert!(right && rests > before / 2, "{}: {rests} of {before}", by.name());
-            // Who does not know the samples makes keys like any others.
+            // With other samples, these keys are sorted like any others.
             assert!(with(by, &keys), "{}", by.name());
         }
     }

@@ -5,8 +5,8 @@ use std::arch::aarch64::*;
 use super::engine::{Operation, Vector};
 use super::{Digits, Facts, NEVER, Sorts};
 
-/// Vectors of four narrow keys or two wide ones. When digits are faster is taken from AVX2: it was
-/// not measured.
+/// Vectors of four narrow keys or two wide keys. The counts for digits are those of AVX2: NEON was not
+/// measured.
 pub(super) const NEON: Facts = Facts {
     name: "neon",
     are_there: || true,
@@ -24,7 +24,7 @@ fn with_neon<O: Operation>(operation: O) -> O::Output {
     unsafe { operation.run() }
 }
 
-/// For each set of lanes, which are so many, the bytes of these lanes, and then those of the others.
+/// Returns, for each set of lanes, the bytes of its lanes and then the bytes of the other lanes.
 const fn bytes<const LANES: usize, const SETS: usize>() -> [[u8; 16]; SETS] {
     let width = 16 / LANES;
     let mut all = [[0; 16]; SETS];
@@ -32,7 +32,7 @@ const fn bytes<const LANES: usize, const SETS: usize>() -> [[u8; 16]; SETS] {
     while set < SETS {
         let (mut turn, mut place) = (0, 0);
         while place < 16 {
-            // Each lane twice: if it is in the set, and then if it is not.
+            // Visits each lane twice: for lanes in the set, and then for lanes outside the set.
             let (lane, is_in) = (turn % LANES, turn < LANES);
             let mut byte = 0;
             while byte < width && (set >> lane & 1 == 1) == is_in {
@@ -114,7 +114,7 @@ impl Vector for U64x2 {
     functions! { operation => with_neon(operation);
         fn load(from: *const u64) -> Self = Self(vld1q_u64(from));
         fn store(self: Self, to: *mut u64) = vst1q_u64(to, self.0);
-        // One key, since there are fewer than two; or none.
+        // `count` is below two: one key or none.
         fn load_first(from: *const u64, count: usize) -> Self = {
             let key = if count == 0 { u64::MAX } else { *from };
             Self(vsetq_lane_u64::<0>(key, vdupq_n_u64(u64::MAX)))

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::engine::{Operation, Vector};
 use super::{Digits, Facts, NEVER, Sorts};
 
-/// AVX2 and what such processors have.
+/// AVX2, with the other instructions of such processors.
 pub(super) const AVX2: Facts = Facts {
     name: "avx2",
     are_there: has_avx2,
@@ -17,7 +17,7 @@ pub(super) const AVX2: Facts = Facts {
     sorts: Some((Sorts::of::<U32x8<false>>(), Sorts::of::<U64x4<false>>())),
 };
 
-/// AVX-512 with the parts (F, BW, DQ and VL) that all processors since 2017 have.
+/// AVX-512 with the parts (F, BW, DQ and VL) that all its processors since 2017 have.
 pub(super) const AVX512: Facts = Facts {
     name: "avx512",
     are_there: has_avx512,
@@ -26,7 +26,7 @@ pub(super) const AVX512: Facts = Facts {
     sorts: Some((Sorts::of::<U32x16>(), Sorts::of::<U64x8>())),
 };
 
-/// The same of AMD, where even digits are faster.
+/// AVX-512 on AMD's processors, where digits sort evenly spread keys faster.
 pub(super) const AVX512_OF_AMD: Facts = Facts {
     are_there: has_avx512_of_amd,
     digits: [Digits::NEVER, Digits { any: NEVER, even: [1 << 12..1 << 18, 1 << 12..NEVER] }],
@@ -68,13 +68,13 @@ pub(super) fn with_avx2<O: Operation>(operation: O) -> O::Output {
     unsafe { operation.run() }
 }
 
-/// The lanes below a number of them.
+/// Returns the lanes below `count`.
 #[inline(always)]
 fn below(count: usize) -> u32 {
     (1 << count) - 1
 }
 
-/// Of lanes `i` and `i ^ X`, those that get the greater key.
+/// Returns the lanes that get the greater key when lanes `i` and `i ^ X` are ordered.
 const fn greater<const X: usize>() -> u32 {
     let mut lanes = 0;
     let mut lane = 0;
@@ -170,10 +170,10 @@ impl Vector for U64x8 {
     }
 }
 
-/// For each set of eight lanes their numbers, a byte each, and then those of the others.
+/// For each set of eight lanes, the numbers of its lanes, one byte each, and then of the other lanes.
 static EIGHT: [u64; 256] = numbers(1);
 
-/// The same of four lanes of two words each.
+/// For each set of four lanes of two words, the numbers of its words and then of the other words.
 static FOUR: [u64; 16] = numbers(2);
 
 const fn numbers<const SETS: usize>(words: u64) -> [u64; SETS] {
@@ -182,7 +182,7 @@ const fn numbers<const SETS: usize>(words: u64) -> [u64; SETS] {
     while set < SETS {
         let (mut turn, mut place) = (0, 0);
         while place < 8 {
-            // Each lane twice: if it is in the set, and then if it is not.
+            // Visits each lane twice: for lanes in the set, and then for lanes outside the set.
             let (lane, is_in) = (turn % (8 / words), turn < 8 / words);
             let mut word = 0;
             while word < words && (set >> lane & 1 == 1) == is_in {
@@ -200,7 +200,7 @@ const fn numbers<const SETS: usize>(words: u64) -> [u64; SETS] {
 #[derive(Clone, Copy)]
 struct U32x8<const WITHIN: bool>(__m256i);
 
-/// All ones in the lanes below a number of them.
+/// Returns all ones in the lanes below `count`.
 #[inline(always)]
 unsafe fn below_of_8(count: usize) -> __m256i {
     // SAFETY: the caller has AVX2.
@@ -227,7 +227,7 @@ impl<const WITHIN: bool> Vector for U32x8<WITHIN> {
         fn min(self: Self, other: Self) -> Self = Self(_mm256_min_epu32(self.0, other.0));
         fn max(self: Self, other: Self) -> Self = Self(_mm256_max_epu32(self.0, other.0));
         fn is_less(self: Self, other: Self) -> u32 = {
-            // There are signed comparisons alone.
+            // AVX2 has signed comparisons only.
             let is_not = _mm256_cmpeq_epi32(self.max(other).0, self.0);
             !_mm256_movemask_ps(_mm256_castsi256_ps(is_not)) as u32 & 0xFF
         };
@@ -254,8 +254,8 @@ impl<const WITHIN: bool> Vector for U32x8<WITHIN> {
     }
 }
 
-/// Four keys in AVX2, or within AVX-512. AVX2 compares signed keys alone, for which the highest bit
-/// is flipped.
+/// Four keys in AVX2, or within AVX-512. AVX2 compares signed keys only, so vectors of AVX2 hold keys with
+/// the highest bit flipped.
 #[derive(Clone, Copy)]
 struct U64x4<const WITHIN: bool>(__m256i);
 
@@ -266,7 +266,7 @@ impl<const WITHIN: bool> U64x4<WITHIN> {
         if WITHIN { keys } else { unsafe { _mm256_xor_si256(keys, _mm256_set1_epi64x(i64::MIN)) } }
     }
 
-    /// These, and the others where the mask says so.
+    /// Returns the keys, or the others where the mask is set.
     #[inline(always)]
     unsafe fn blended(keys: __m256i, others: __m256i, mask: __m256i) -> Self {
         // SAFETY: the caller has AVX2.
@@ -276,7 +276,7 @@ impl<const WITHIN: bool> U64x4<WITHIN> {
     }
 }
 
-/// All ones in the lanes below a number of them.
+/// Returns all ones in the lanes below `count`.
 #[inline(always)]
 unsafe fn below_of_4(count: usize) -> __m256i {
     // SAFETY: the caller has AVX2.
@@ -330,8 +330,8 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
                     _ => _mm256_blend_epi32::<0xF0>(less, greater),
                 })
             } else {
-                // Lanes for the less take the other one where theirs is greater, the others where it
-                // is not.
+                // Lanes for the lesser key take the other key where their own is greater; lanes for the greater
+                // key take the other key where their own is not greater.
                 let upper = match X {
                     1 => _mm256_setr_epi64x(0, -1, 0, -1),
                     _ => _mm256_setr_epi64x(0, 0, -1, -1),
@@ -342,7 +342,7 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
     }
 }
 
-/// Four keys, for few of them: not divided by pivots.
+/// Four keys, for sorts of few keys: pivots do not divide them.
 #[derive(Clone, Copy)]
 struct U32x4<const WITHIN: bool>(__m128i);
 
@@ -385,12 +385,12 @@ impl<const WITHIN: bool> Vector for U32x4<WITHIN> {
     }
 }
 
-/// Two keys, for few of them: not divided by pivots.
+/// Two keys, for sorts of few keys: pivots do not divide them.
 #[derive(Clone, Copy)]
 struct U64x2<const WITHIN: bool>(__m128i);
 
 impl<const WITHIN: bool> U64x2<WITHIN> {
-    /// As the lower half of four.
+    /// Returns these keys as the lower half of four.
     #[inline(always)]
     unsafe fn wide(self) -> U64x4<WITHIN> {
         // SAFETY: the caller has AVX2.

@@ -2,10 +2,10 @@
 //!
 //! [`Costs`] has measured times of sorts of several sizes on both devices, and the startup time of the GPU. A
 //! time counts from the moment when the input is read and the GPU has started to the end of the process.
-//! `gpusort tune` measures them on a machine; without it, [`Costs::built_in`] has times of another one. Sizes
+//! `gpusort tune` measures them on a machine; otherwise, [`Costs::built_in`] has times of other machines. Sizes
 //! in between are interpolated; beyond the largest size, each element takes as long as between the last two.
 //!
-//! Startup takes longer than most sorts, but overlaps with reading the input: only the remainder counts.
+//! Startup takes longer than most sorts, but overlaps with reading the input: only its remainder counts.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use gpusort_base::error::Error;
 use gpusort_base::human::{self, grouped, short};
 use gpusort_cpu::{self as cpu, Digits};
 
-/// Fewer elements than this are sorted on the CPU before a transfer to any GPU would end.
+/// The CPU sorts any smaller number of elements before a transfer to any GPU would end.
 pub const FEWEST: u64 = 1 << 16;
 
 /// The costs of sorting on some machine.
@@ -71,7 +71,7 @@ pub struct Crossover {
     pub elements: usize,
 }
 
-/// The crossovers `others`, replaced by the measured ones in `seen`.
+/// Returns the crossovers `others`; the measured crossovers in `seen` replace them.
 pub fn crossovers(seen: &[Crossover], others: Crossovers) -> Crossovers {
     let shape = |seen: &Crossover| {
         Shape::ALL.into_iter().find(|its| (its.key_words(), its.payload) == (seen.key_words, seen.records))
@@ -110,7 +110,7 @@ pub struct CpuCosts {
     pub cores: usize,
     /// Times of sorts.
     pub sorts: Vec<Curve>,
-    /// When digits are faster than vectors.
+    /// The key counts that digits sort faster than vectors.
     #[serde(default)]
     pub by_digits: Option<ByDigits>,
 }
@@ -121,7 +121,7 @@ pub struct CpuCosts {
 pub struct ByDigits {
     /// The instruction set that the vectors used.
     pub instructions: String,
-    /// The numbers for keys of four bytes, and of eight.
+    /// The key counts for keys of four and of eight bytes.
     pub digits: [Digits; 2],
 }
 
@@ -138,8 +138,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The smallest size stands for all smaller ones, since fixed costs dominate there. Beyond the largest
-    /// size, each element takes as long as between the last two, without fixed costs.
+    /// Returns the time of a sort. The smallest size stands for all smaller sizes, where fixed costs dominate.
+    /// Beyond the largest size, each element takes as long as between the last two, without fixed costs.
     fn milliseconds(&self, n: u64) -> f64 {
         let before = self.times.iter().rev().nth(1).copied().unwrap_or((0, 0.0));
         match self.times.last() {
@@ -152,8 +152,8 @@ impl Curve {
     }
 }
 
-/// The time at `n`, from times at ascending numbers: linear on logarithmic scales between two numbers, and
-/// the nearest time outside of them. `None` without any times.
+/// Returns the time at `n`, from times at ascending numbers: linear on logarithmic scales between two numbers,
+/// and the nearest time outside of them. Returns `None` without any times.
 fn interpolated(times: &[(u64, f64)], n: u64) -> Option<f64> {
     let after = times.partition_point(|&(number, _)| number < n);
     match (times[..after].last(), times.get(after)) {
@@ -166,14 +166,14 @@ fn interpolated(times: &[(u64, f64)], n: u64) -> Option<f64> {
     }
 }
 
-/// The time of sorting `n` elements of this shape, if one was measured.
+/// Returns the time of sorting `n` elements of this shape, if measured.
 fn sorting(curves: &[Curve], n: u64, shape: Shape) -> Option<f64> {
     let kind = (shape.key_words(), shape.payload);
     curves.iter().find(|curve| (curve.key_words, curve.records) == kind).map(|curve| curve.milliseconds(n))
 }
 
 impl Costs {
-    /// The costs of a machine with a large GPU and 16 cores, and of another CPU with 2 cores.
+    /// Returns the costs of a machine with a large GPU and 16 cores, and of another CPU with 2 cores.
     ///
     /// # Panics
     ///
@@ -183,17 +183,17 @@ impl Costs {
         Self { measured_here: false, ..costs }
     }
 
-    /// The file of this machine's costs; `None` if no folder for settings is known.
+    /// Returns the file of this machine's costs; `None` if no folder for settings is known.
     pub fn file() -> Option<PathBuf> {
         let folders = etcetera::choose_base_strategy().ok()?;
         Some(folders.config_dir().join("gpusort").join("costs.json"))
     }
 
-    /// The costs measured on this machine, if any.
+    /// Returns the costs measured on this machine, if any.
     ///
     /// # Errors
     ///
-    /// The file cannot be read or is invalid.
+    /// Fails if the file is unreadable or invalid.
     pub fn kept() -> Result<Option<Self>, Error> {
         let Some(file) = Self::file() else { return Ok(None) };
         let json = match fs::read_to_string(&file) {
@@ -211,7 +211,7 @@ impl Costs {
     ///
     /// # Errors
     ///
-    /// The JSON or a value is invalid.
+    /// Fails if the JSON or a value is invalid.
     pub fn from_json(json: &str) -> Result<Self, Error> {
         let costs: Self = serde_json::from_str(json)
             .map_err(|error| Error::input("costs", human::said(error.to_string())))?;
@@ -246,19 +246,19 @@ impl Costs {
         serde_json::to_string_pretty(self)
     }
 
-    /// The expected time to read this many bytes.
+    /// Returns the expected time to read `bytes` bytes.
     pub fn reading(&self, bytes: u64, text: bool) -> Duration {
         let rate = if text { self.text_bytes_per_ms } else { self.binary_bytes_per_ms };
         duration(bytes as f64 / rate)
     }
 
-    /// The startup time of the GPU, if there is one.
+    /// Returns the startup time of the GPU; `None` without a GPU.
     pub fn start(&self) -> Option<Duration> {
         self.gpu.as_ref().map(|gpu| duration(gpu.start_ms))
     }
 
-    /// Makes the CPU sort by digits wherever digits were measured to be faster, on this machine and with this
-    /// number of cores.
+    /// Makes the CPU sort by digits wherever measurements on this machine, with this number of cores, found
+    /// digits to be faster.
     pub fn prefer_digits(&self, cores: usize) {
         let own = self.cpus.iter().find(|cpu| self.measured_here && cpu.cores == cores);
         let by_digits = own.and_then(|cpu| cpu.by_digits.as_ref());
@@ -267,8 +267,7 @@ impl Costs {
         }
     }
 
-    /// Compares sorting `n` elements on this many cores and on the GPU, which becomes ready after
-    /// `start`.
+    /// Compares sorting `n` elements on `cores` cores and on the GPU, which becomes ready after `start`.
     pub fn choose(&self, n: u64, shape: Shape, cores: usize, start: Duration) -> Choice {
         let by_cores = |cpu: &CpuCosts| Some((cpu.cores as u64, sorting(&cpu.sorts, n, shape)?));
         let cpus: Vec<(u64, f64)> = self.cpus.iter().filter_map(by_cores).collect();
@@ -296,8 +295,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// This choice for elements that the GPU sorts in shares. The GPU merges shares in a hundredth of the
-    /// transfers' time. If its memory does not hold all of them, which is unknown before the sort, the CPU
+    /// Returns this choice for elements that the GPU sorts in shares. The GPU merges shares in a hundredth of
+    /// the transfers' time. If its memory does not hold all shares, which is unknown before the sort, the CPU
     /// merges them.
     #[must_use]
     pub fn in_shares(self) -> Self {
@@ -373,7 +372,7 @@ mod tests {
         for (n, cores, expected) in [
             (1 << 16, 2, (4.0, 1.0)),
             (1 << 20, 2, (64.0, 2.0)),
-            // Half-way on logarithmic scales.
+            // Halfway on logarithmic scales.
             (1 << 18, 2, (16.0, f64::sqrt(2.0))),
             (1 << 20, 8, (16.0, 2.0)),
             (1 << 20, 4, (32.0, 2.0)),

@@ -1,5 +1,5 @@
-//! Stand-ins for the GPU in builds without it: types without values, so that no other code has to
-//! ask whether there is one.
+//! Stand-ins for the GPU in builds without it: types without values, so that other code need not test
+//! for a GPU.
 
 #![allow(missing_docs, clippy::missing_errors_doc, clippy::must_use_candidate)]
 
@@ -12,7 +12,7 @@ use gpusort_base::error::{Error, ErrorKind};
 #[cfg(feature = "costs")]
 pub use self::timed::{Buffers, execute, time_passes};
 
-/// No adapters.
+/// Returns no adapters.
 pub fn adapters() -> Vec<AdapterInfo> {
     Vec::new()
 }
@@ -21,7 +21,7 @@ pub fn adapter(select: &Select) -> Result<(usize, AdapterInfo), Error> {
     Err(Error::new(ErrorKind::NoDevice { wanted: select.clone(), adapters: None }))
 }
 
-/// A GPU that was started: none can be.
+/// A started GPU: this build cannot start any.
 pub enum Gpu {}
 
 impl Gpu {

@@ -18,7 +18,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// These GPUs; without any, the CPU.
+    /// Returns these GPUs; without any, the CPU.
     pub fn all(gpus: &[AdapterInfo]) -> Vec<Self> {
         if gpus.is_empty() {
             return vec![Self { name: "CPU".to_owned(), backend: "cpu", kind: "cpu" }];
@@ -26,14 +26,14 @@ impl Device {
         gpus.iter().map(Self::of).collect()
     }
 
-    /// This GPU.
+    /// Returns this GPU.
     pub fn of(gpu: &AdapterInfo) -> Self {
         Self { name: gpu.name.clone(), backend: gpu.backend, kind: gpu.kind.name() }
     }
 }
 
-/// A duration in milliseconds.
+/// Returns a duration in milliseconds.
 pub fn milliseconds(duration: Duration) -> f64 {
-    // From whole nanoseconds, so that no more digits are printed than were measured.
+    // Starts from whole nanoseconds, so that no more digits are printed than were measured.
     duration.as_nanos() as f64 / 1e6
 }

@@ -1,14 +1,12 @@
-//! One request, one result: keys in, and sorted keys, positions or records out, on the device that
-//! was chosen.
+//! One request, one result: keys in, and sorted keys, positions or records out, on the chosen device.
 //!
-//! A device does one thing: it sorts keys of one word, or finds the first of them, and gives back
-//! what was asked for (`Job`). All that is asked beyond that is made of such sorts here, the same
-//! for every device:
+//! A device does one thing: it sorts keys of one word, or finds the first of them, and returns the requested
+//! result (`Job`). This module builds every other request from such sorts, in one way for all devices:
 //!
-//! * Records of several words are sorted by the last word, then by the one before it, and so on to
-//!   the first: since every sort is stable, earlier ones decide where words are equal. Tables pack
-//!   short keys into one word, so mostly there is only one.
-//! * Of records with equal keys all but the first are left out once they are in order.
+//! * Records of several words are sorted by the last word, then by the word before it, and so on to the
+//!   first: because every sort is stable, earlier words decide, and later words break ties. Tables pack
+//!   short keys into one word, so most sorts have only one.
+//! * A unique sort keeps the first of records with equal keys, once the records are in order.
 //! * For the first K by several words, only records whose first word is among the first K count.
 
 mod on_cpu;
@@ -42,17 +40,17 @@ use gpusort_base::parallel;
 use gpusort_order::Method;
 use gpusort_order::Selection;
 
-/// Keys that come block by block, and how many there will be.
+/// Keys that come block by block; their number is known in advance.
 pub struct Incoming<'a> {
-    /// How many there will be.
+    /// The number of keys.
     pub n: usize,
-    /// The words of a key.
+    /// The number of words in a key.
     pub width: KeyWords,
     blocks: Box<dyn Iterator<Item = Result<KeyBuf<'a>, Error>> + Send + 'a>,
 }
 
 impl<'a> Incoming<'a> {
-    /// `n` keys of this width, which may still be read while the first are on their way to a
+    /// Returns `n` keys of this width; later keys may still be read while the first are on their way to a
     /// device.
     #[must_use]
     pub fn new(
@@ -63,11 +61,11 @@ impl<'a> Incoming<'a> {
         Self { n, width, blocks: Box::new(blocks) }
     }
 
-    /// All keys.
+    /// Collects all keys.
     ///
     /// # Errors
     ///
-    /// The first error of a block.
+    /// Returns the first error of a block.
     pub fn collect(self) -> Result<KeyBuf<'a>, Error> {
         let mut all = KeyBuf::new(self.width);
         for block in self.blocks {
@@ -89,26 +87,26 @@ impl<'a> From<KeyBuf<'a>> for Incoming<'a> {
 /// A sort: its keys, its method, and the wanted result.
 pub struct Request<'a> {
     keys: Incoming<'a>,
-    /// Words that decide where those before them are equal.
+    /// Words that decide between records with equal previous words.
     further: Vec<KeyBuf<'a>>,
     result: ResultKind<'a>,
     selection: Selection,
     method: Method,
 }
 
-/// What a sort gives back.
+/// The kind of result of a sort.
 enum ResultKind<'a> {
     /// The keys, in order.
     Keys,
-    /// The positions in the input of the keys in order; equal keys keep their order.
+    /// The positions of the sorted keys in the input; equal keys keep their order.
     Positions,
-    /// Words that stand for the records, in the order of their keys; those of equal keys keep their
+    /// Words that stand for the records, in the order of their keys; records with equal keys keep their
     /// order.
     Records(KeyBuf<'a>),
 }
 
 impl ResultKind<'_> {
-    /// What stands for the records at these positions.
+    /// Returns the words for the records at these positions.
     fn at(self, positions: Vec<u32>) -> KeyBuf<'static> {
         match self {
             ResultKind::Records(records) => records.gathered(&positions),
@@ -118,20 +116,20 @@ impl ResultKind<'_> {
 }
 
 impl<'a> Request<'a> {
-    /// The keys in ascending order.
+    /// Requests the keys in ascending order.
     #[must_use]
     pub fn keys(keys: impl Into<Incoming<'a>>) -> Self {
         Self::new(keys.into(), Vec::new(), ResultKind::Keys)
     }
 
-    /// The positions of the keys in ascending order, as u32; those of equal keys keep their order.
+    /// Requests the positions of the keys in ascending order, as u32; equal keys keep their order.
     #[must_use]
     pub fn positions(keys: impl Into<Incoming<'a>>) -> Self {
         Self::new(keys.into(), Vec::new(), ResultKind::Positions)
     }
 
-    /// The positions of records that have several keys each, of which the first decides, and the
-    /// next where those are equal. Without any keys there are no records.
+    /// Requests the positions of records with several keys each: the first key decides, then each next key
+    /// between records with equal previous keys. Without keys, the result is empty.
     #[must_use]
     pub fn positions_by(keys: Vec<KeyBuf<'a>>) -> Self {
         let mut keys = keys.into_iter();
@@ -139,8 +137,8 @@ impl<'a> Request<'a> {
         Self::new(first.into(), keys.collect(), ResultKind::Positions)
     }
 
-    /// The records in the ascending order of their keys; those of equal keys keep their order.
-    /// There are as many records as keys, and they rise, as places in an input do.
+    /// Requests the records in the ascending order of their keys; records with equal keys keep their order.
+    /// There is one record per key, and the records ascend, as places in an input do.
     #[must_use]
     pub fn records(keys: impl Into<Incoming<'a>>, records: KeyBuf<'a>) -> Self {
         Self::new(keys.into(), Vec::new(), ResultKind::Records(records))
@@ -150,13 +148,13 @@ impl<'a> Request<'a> {
         Self { keys, further, result, selection: Selection::ALL, method: Method::default() }
     }
 
-    /// Only these of the result.
+    /// Limits the result to this selection.
     #[must_use]
     pub fn select(self, selection: Selection) -> Self {
         Self { selection, ..self }
     }
 
-    /// By this method.
+    /// Sorts by this method.
     #[must_use]
     pub fn by(self, method: Method) -> Self {
         Self { method, ..self }
@@ -168,23 +166,23 @@ impl<'a> Request<'a> {
 pub struct Sorted {
     /// The keys, the positions as words of 32 bits, or the records; in one block.
     pub words: KeyBuf<'static>,
-    /// How many records were left out because an equal one was before them.
+    /// The number of records left out because an equal record precedes them.
     pub repeated: usize,
-    /// How the sort went.
+    /// The report of the sort.
     pub report: Report,
 }
 
-/// A column of values by which rows are ordered, such as `gpusort::columns::Column`.
+/// A column of values that orders rows, such as `gpusort::columns::Column`.
 pub trait RowColumn: Sized {
-    /// The positions of the rows in order; see [`Sorter::argsort_columns`].
+    /// Returns the positions of the rows in order; see [`Sorter::argsort_columns`].
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::argsort_columns`].
+    /// The errors of [`Sorter::argsort_columns`].
     fn argsort(sorter: &Sorter, columns: &[Self]) -> Result<(Vec<u32>, Report), Error>;
 }
 
-/// The result of a request where it was made, mostly on a device.
+/// The result of a request at its place, usually on a device.
 pub struct Ordered<'s> {
     place: Place<'s>,
     count: usize,
@@ -192,28 +190,28 @@ pub struct Ordered<'s> {
     report: Report,
 }
 
-/// Where a result is.
+/// The place of a result.
 enum Place<'s> {
     Memory(KeyBuf<'static>),
     Device(Box<dyn Remote + 's>),
 }
 
-/// A result on a GPU, in one piece or in partitions, which it merges.
+/// A result on a GPU, in one piece or in partitions that the GPU merges.
 trait Remote: Send {
-    /// Brings it to memory in one block.
+    /// Downloads the result to memory in one block.
     fn bring(self: Box<Self>) -> Result<KeyBuf<'static>, Error>;
 
-    /// Gives it to `take` in order, block by block, later ones on their way meanwhile.
+    /// Passes the result to `take` in order, block by block, while later blocks are on their way.
     fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error>;
 }
 
 impl Ordered<'_> {
-    /// A result in memory.
+    /// Returns a result in memory.
     pub fn in_memory(words: KeyBuf<'static>, repeated: usize, report: Report) -> Self {
         Self { count: words.len(), place: Place::Memory(words), repeated, report }
     }
 
-    /// The first and the last of them, if they are in memory and there are any.
+    /// Returns the first and the last word of a nonempty result in memory; otherwise `None`.
     pub fn ends(&self) -> Option<[u64; 2]> {
         fn of<W: KeyWidth>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
             Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(Into::into))
@@ -222,17 +220,17 @@ impl Ordered<'_> {
         by_width!(words, blocks => of(blocks))
     }
 
-    /// How many keys, positions or records there are.
+    /// Returns the number of keys, positions or records.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Brings it to memory.
+    /// Brings the result to memory.
     ///
     /// # Errors
     ///
-    /// A failure of the device.
+    /// Fails if the device fails.
     pub fn bring(self) -> Result<Sorted, Error> {
         let start = Instant::now();
         let Self { place, repeated, report, .. } = self;
@@ -245,13 +243,13 @@ impl Ordered<'_> {
         })
     }
 
-    /// Gives it to `take` in order, block by block, later ones on their way back from a device
-    /// meanwhile. Returns how many records were left out because an equal one was before them, and
-    /// how the sort went.
+    /// Passes the result to `take` in order, block by block, while later blocks are on their way from a device.
+    /// Returns the number of records left out because an equal record precedes them, and the report of the
+    /// sort.
     ///
     /// # Errors
     ///
-    /// A failure of the device; what `take` returns, which ends it.
+    /// Fails if the device fails; returns any error of `take`, which ends the transfer.
     pub fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(usize, Report), Error> {
         let (start, mut taking) = (Instant::now(), Duration::ZERO);
         let mut timed = |words: KeyBuf| {
@@ -269,14 +267,14 @@ impl Ordered<'_> {
     }
 }
 
-/// Receives the progress of a sort: passes done, and passes in all.
+/// Receives the progress of a sort: passes done, and the total number of passes.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
-/// What a device does at once.
+/// Work that a device does at once.
 struct Job<'a> {
     keys: Incoming<'a>,
     result: ResultKind<'a>,
-    /// How many of the result are wanted, from the first; all where there are fewer.
+    /// The number of wanted elements from the start of the result; a shorter result is wanted whole.
     first: Option<usize>,
     method: Method,
 }
@@ -287,9 +285,9 @@ impl Job<'_> {
     }
 }
 
-/// Sorts on the CPU, or on one GPU or several, as often as wanted.
+/// Sorts on the CPU, on one GPU or on several GPUs, any number of times.
 pub struct Sorter {
-    /// None is the CPU.
+    /// The GPUs; empty for the CPU.
     gpus: Vec<OnGpu>,
 }
 
@@ -300,93 +298,93 @@ impl Sorter {
         Self { gpus: Vec::new() }
     }
 
-    /// Sorts on a GPU that was started.
+    /// Sorts on a started GPU.
     #[must_use]
     pub fn on(gpu: Gpu) -> Self {
         Self::on_all([gpu])
     }
 
-    /// Sorts on GPUs that were started; on the CPU if there are none. Each takes its part, and the
-    /// parts are merged in memory.
+    /// Sorts on started GPUs, or without any on the CPU. Each GPU takes its part, and the parts are merged
+    /// in memory.
     #[must_use]
     pub fn on_all(gpus: impl IntoIterator<Item = Gpu>) -> Self {
         Self { gpus: gpus.into_iter().map(OnGpu::new).collect() }
     }
 
-    /// The positions of rows in the order of these columns: by the first column, and by the next column
-    /// between rows with equal values. Rows that are equal in all columns keep their order.
+    /// Returns the positions of rows in the order of these columns: by the first column, and by the next column
+    /// between rows with equal values. Rows with equal values in all columns keep their order.
     ///
     /// # Errors
     ///
-    /// As for `gpusort::columns::argsort`; a failure of the device.
+    /// The errors of `gpusort::columns::argsort`; a failure of the device.
     pub fn argsort_columns<C: RowColumn>(&self, columns: &[C]) -> Result<(Vec<u32>, Report), Error> {
         C::argsort(self, columns)
     }
 
-    /// The same, with other sizes from which on algorithms are chosen; those of the GPU's kind are
-    /// the default. The CPU has none.
+    /// Replaces the sizes where the choice of an algorithm changes; the defaults are the sizes for the GPU's
+    /// kind. The CPU has no such sizes.
     #[must_use]
     #[cfg(any(feature = "costs", feature = "gpu"))]
     pub fn with_crossovers(self, crossovers: &Crossovers) -> Self {
         Self { gpus: self.gpus.into_iter().map(|gpu| gpu.with_crossovers(crossovers.clone())).collect() }
     }
 
-    /// Starts a GPU and sorts on it: the first hardware one for [`Select::Hardware`],
-    /// and with [`Select::Any`] one in software where there is none.
+    /// Starts a GPU and sorts on it: the first hardware GPU for [`Select::Hardware`]; without hardware,
+    /// [`Select::Any`] starts a software GPU.
     ///
     /// # Errors
     ///
-    /// No such device, with those that there are; a driver that refuses.
+    /// Fails if no device matches, and lists the existing devices; fails if a driver refuses.
     pub fn gpu(select: &Select) -> Result<Self, Error> {
         Gpu::start(select).map(Self::on)
     }
 
-    /// The GPU it sorts on, if it is one, or the first of several.
+    /// Returns the GPU that sorts, or the first of several; `None` on the CPU.
     #[must_use]
     pub fn started(&self) -> Option<&Gpu> {
         self.gpus.first().map(OnGpu::gpu)
     }
 
-    /// The GPUs it sorts on, if it does so on any.
+    /// Returns the GPUs that sort; empty on the CPU.
     pub fn devices(&self) -> impl Iterator<Item = &AdapterInfo> {
         self.gpus.iter().map(|gpu| gpu.gpu().info())
     }
 
-    /// The device it sorts on, if that is a GPU, or the first of several.
+    /// Returns the GPU that sorts, or the first of several, as plain data; `None` on the CPU.
     #[must_use]
     pub fn device(&self) -> Option<&AdapterInfo> {
         self.started().map(Gpu::info)
     }
 
-    /// Whether each device takes as many elements of this shape at once, by this method.
+    /// Returns true if each GPU takes `n` elements of this shape at once, by this method.
     #[must_use]
     pub fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
         self.gpus.iter().all(|gpu| gpu.takes(n, shape, method))
     }
 
-    /// Does what was asked for, with the result in memory. Calls `progress` where passes are many.
+    /// Runs a request, with the result in memory. Calls `progress` if passes are many.
     ///
     /// # Errors
     ///
-    /// As for [`Sorter::order`].
+    /// The errors of [`Sorter::order`].
     ///
     /// # Panics
     ///
-    /// As for [`Sorter::order`].
+    /// Panics like [`Sorter::order`].
     pub fn run(&self, request: Request, progress: Progress) -> Result<Sorted, Error> {
         self.order(request, progress)?.bring()
     }
 
-    /// Does what was asked for. The result stays where it was made until it is brought or taken.
+    /// Runs a request. The result stays at its place until a call brings or takes it.
     ///
     /// # Errors
     ///
-    /// More records than positions of 32 bits tell apart; a variant that the algorithm lacks; what
-    /// kept keys from coming; too little memory; a failure of the device.
+    /// Fails for more records than 32-bit positions can tell apart, for a variant that the algorithm lacks, for
+    /// an error of the incoming keys, for too little memory, or if the device fails.
     ///
     /// # Panics
     ///
-    /// When there are not as many records, or words of each kind, as keys.
+    /// Panics if the keys and the records, or the words of different keys, differ in number.
     pub fn order(&self, request: Request, progress: Progress) -> Result<Ordered<'_>, Error> {
         let Request { keys, further, mut result, selection: Selection { unique, first }, method } = request;
         if further.is_empty() && !unique {
@@ -423,7 +421,7 @@ impl Sorter {
         Ok(Ordered::in_memory(result.at(positions), repeated, report))
     }
 
-    /// Does on the device what it can do at once.
+    /// Runs a job that the device can do at once.
     fn perform(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
         match &self.gpus[..] {
             [] => on_cpu::sort(job, progress),
@@ -431,7 +429,7 @@ impl Sorter {
         }
     }
 
-    /// The positions by one word after another, from the last.
+    /// Returns the positions after sorts by one word after another, from the last.
     fn by_words(
         &self,
         words: &[KeyBuf],
@@ -457,12 +455,12 @@ impl Sorter {
 
 /// # Errors
 ///
-/// More than positions of 32 bits can tell apart.
+/// Fails for more records than 32-bit positions can tell apart.
 fn number_of_records(n: usize) -> Result<u32, Error> {
     u32::try_from(n).map_err(|_| Error::limit("records in one sort", n as u64, u32::MAX.into()))
 }
 
-/// Of sorted keys one of each, from the first; and how many were left out.
+/// Returns the distinct keys of sorted keys, at most `first`, and the number of repetitions left out.
 fn distinct(sorted: KeyBuf, first: Option<usize>) -> (KeyBuf<'static>, usize) {
     by_width!(sorted, blocks => {
         let mut keys = in_one(blocks).into_owned();
@@ -474,8 +472,7 @@ fn distinct(sorted: KeyBuf, first: Option<usize>) -> (KeyBuf<'static>, usize) {
     })
 }
 
-/// Where keys are that are not greater than the last of these sorted ones, which are of the same
-/// width.
+/// Returns the positions of keys up to the last of the sorted keys, which have equal width.
 fn positions_up_to(keys: &KeyBuf, sorted: &KeyBuf) -> Vec<u32> {
     fn up_to<W: KeyWidth>(keys: Vec<Block<W>>, sorted: &KeyBuf) -> Vec<u32> {
         let sorted = W::blocks(sorted.borrowed()).map(in_one);
@@ -485,7 +482,7 @@ fn positions_up_to(keys: &KeyBuf, sorted: &KeyBuf) -> Vec<u32> {
     by_width!(keys.borrowed(), blocks => up_to(blocks, sorted))
 }
 
-/// Of positions in sorted order the first of each run of equal words.
+/// Returns the first position of each run of equal words; the positions are in sorted order.
 fn firsts(words: &[KeyBuf], positions: &[u32]) -> Vec<u32> {
     let mut is_first: Vec<bool> = (0..positions.len()).map(|place| place == 0).collect();
     for word in words {

@@ -102,14 +102,14 @@ fn sort_pieces<P: Piece>(
     Ok((elements, report))
 }
 
-/// The requested algorithm; `None` unless the caller requested a network.
+/// Returns the requested algorithm; `None` unless the caller requested a network.
 fn network(method: Method) -> Result<Option<Algorithm>, Error> {
     let Some(algorithm) = method.algorithm else { return Ok(None) };
     algorithm.variant(method.variant)?;
     Ok(Some(algorithm).filter(|algorithm| algorithm.is_network()))
 }
 
-/// The report of the fast sort. A caller who names the radix sort gets `radix` in the report, whichever form was fastest.
+/// Returns the report of the fast sort. For a caller who names the radix sort, the form is `radix` in any case.
 fn fast(method: Method, form: Form, start: Instant) -> Report {
     let form = if method.algorithm.is_some() { Form::Radix } else { form };
     Report::on_cpu(form, start.elapsed())

@@ -21,14 +21,14 @@ use gpusort_base::parallel;
 use gpusort_base::parallel::lock;
 use gpusort_cpu as cpu;
 
-/// A GPU and the buffers of the last sorts, which the next ones use if they are large enough.
+/// A GPU and the buffers of the last sorts, which later sorts use if the buffers are large enough.
 pub(super) struct OnGpu {
     gpu: Gpu,
     crossovers: Crossovers,
     buffers: Mutex<Vec<Buffers>>,
 }
 
-/// Fewer keys are sorted by the first of several GPUs alone.
+/// The first of several GPUs sorts any smaller number of keys alone.
 const FEW: usize = 1 << 20;
 
 impl OnGpu {
@@ -51,7 +51,7 @@ impl OnGpu {
         task.plans(&self.gpu.info().limits, &self.crossovers).any(|plan| plan.is_ok())
     }
 
-    /// Buffers of the last sorts if they are large enough for this plan, else others.
+    /// Returns buffers of the last sorts if they are large enough for this plan, else new buffers.
     pub(super) fn buffers(&self, plan: &Plan) -> Result<Buffers, Error> {
         let mut kept = lock(&self.buffers);
         let fitting = kept.iter().position(|buffers| buffers.fit(plan));
@@ -70,8 +70,8 @@ impl OnGpu {
         lock(&self.buffers).push(buffers);
     }
 
-    /// Brings the keys into buffers as they come; returns how long that took without waiting for
-    /// them, and whether they are in order already.
+    /// Uploads the keys as they come. Returns the time without waits for keys, and true if the keys are in
+    /// order already.
     fn upload(&self, keys: Incoming, buffers: &Buffers) -> Result<(Duration, bool), Error> {
         let start = Instant::now();
         let mut upload = buffers.begin_upload(&self.gpu)?;
@@ -98,7 +98,7 @@ impl OnGpu {
         Ok((start.elapsed().saturating_sub(waiting), in_order))
     }
 
-    /// The most elements with a plan, at most `n`.
+    /// Returns the maximum number of elements with a plan, at most `n`.
     pub(super) fn most(&self, n: usize, shape: Shape, method: Method) -> usize {
         if self.takes(n, shape, method) {
             return n;
@@ -115,7 +115,7 @@ impl OnGpu {
     ///
     /// # Errors
     ///
-    /// The error of the last plan.
+    /// Returns the error of the last plan.
     pub(super) fn place(&self, job: &Job) -> Result<Placed, Error> {
         let start = Instant::now();
         let (n, method) = (job.keys.n, job.method);
@@ -182,10 +182,10 @@ impl OnGpu {
             let uploaded = self.upload(keys, &buffers);
             Ok::<_, Error>((uploaded?, preparing.wait()?))
         })?;
-        // Whoever names an algorithm wants to see it at work.
+        // A caller who names an algorithm wants to see it at work.
         let skip = in_order && method.algorithm.is_none();
         if skip && shape.payload && !plan.needs_iota() {
-            // The plan would have done so.
+            // The skipped plan would have written the positions.
             buffers.run_iota(&self.gpu)?;
         }
         let (sort, dispatches) = if skip {
@@ -257,7 +257,7 @@ pub(super) struct OnDevice<'s> {
     records: Option<KeyBuf<'static>>,
 }
 
-/// The result of a sort of this shape, in memory that `fill` fills: positions if elements have them, otherwise keys.
+/// Returns the result of a sort of this shape, in memory that `fill` fills: positions if elements have them, else keys.
 pub(super) fn given(
     shape: Shape,
     count: usize,
@@ -272,12 +272,12 @@ pub(super) fn given(
 }
 
 impl OnDevice<'_> {
-    /// The number of elements.
+    /// Returns the number of elements.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Copies the positions, or the keys if there are no positions, into `to`, which has room for them.
+    /// Copies the positions, or the keys of elements without positions, into `to`, which has room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
         if self.shape.payload {
             self.buffers.download_positions(&self.of.gpu, bytemuck::cast_slice_mut(to))?;
@@ -293,7 +293,7 @@ impl OnDevice<'_> {
         self.of.keep(self.buffers);
     }
 
-    /// Leaves it in a run on the device.
+    /// Leaves the elements in a run on the device.
     pub(super) fn stay(self, run: &ResidentRun) {
         run.copy(&self.of.gpu, &self.buffers);
         self.keep();

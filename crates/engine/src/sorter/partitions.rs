@@ -7,9 +7,9 @@
 //! result      ────────────────────────────────────────────────────────        merged by all cores, where there are several
 //! ```
 //!
-//! A GPU has two workers: one uploads while the other sorts. Where memory does not suffice for
-//! both, one goes on, with halves of its partition if need be. A GPU that fails gives its
-//! partitions back, and others sort them.
+//! A GPU has two workers: one uploads while the other sorts. If memory does not suffice for both, one
+//! worker goes on, with halves of its partition if necessary. A failed GPU gives its partitions back, and
+//! other GPUs sort them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -35,10 +35,10 @@ use gpusort_cpu as cpu;
 /// Workers of each GPU.
 const WORKERS: usize = 2;
 
-/// The most elements of a partition: several of them are under way at the same time.
+/// The maximum number of elements in a partition: several partitions are under way at the same time.
 const MOST: usize = 1 << 28;
 
-/// Fewer are not worth a second partition.
+/// Fewer elements are not worth a second partition.
 const LEAST: usize = 1 << 16;
 
 /// Sorts on these GPUs, at least one.
@@ -52,8 +52,8 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     }
     let shape = Shape { key: keys.width(), payload: positions };
     let partitions = partitions(gpus, n, shape, method);
-    // With several GPUs, the partitions that one GPU merges are not neighbours, and only the order of partitions tells
-    // equal keys apart. The first elements of each partition are few.
+    // With several GPUs, the partitions that one GPU merges are not neighbours, and only the order of partitions
+    // tells equal keys apart. With `first`, few elements of each partition remain.
     let stay = first.is_none() && (gpus.len() == 1 || !positions);
     let resident: Vec<ResidentRuns> = gpus.iter().map(|gpu| ResidentRuns::new(gpu, shape, stay)).collect();
     let sort = |number: usize, partition: Range<usize>| {
@@ -66,7 +66,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
             if let Some(lacked) = placed.lacked.take_if(|it| it.is_no_memory() && resident[number].stays()) {
                 return Err(lacked);
             }
-            // Where elements have positions, these are few enough.
+            // If elements have positions, the positions fit 32 bits.
             let begin = u32::try_from(partition.start).ok();
             gpu.sort_from(job, placed, begin, &mut |_, _| {})
         })
@@ -95,17 +95,17 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
         place = place.or(merging);
     }
     results.sort_unstable_by_key(|(begin, _)| *begin);
-    // Whatever happened on the way, none is missing.
+    // All partitions are present, whatever failed on the way.
     let brought: usize = results.iter().map(|(_, words)| words.len()).sum();
     let stayed_there = place.as_ref().map_or(0, Merging::count);
     assert!(first.is_some() || brought + stayed_there == n, "a share is missing");
     assert!(place.is_none() || results.is_empty(), "what stays is all there is");
-    // One GPU that had to bring them has not merged them.
+    // A single GPU that had to download its partitions has not merged them.
     let there = place.is_some() || gpus.len() > 1 && stayed;
 
     let partitions = reports.len();
     let together = |before: Report, report: Report| Report {
-        // At the same time.
+        // The partitions prepare at the same time.
         prepare: before.prepare.max(report.prepare),
         ..report.after(&before)
     };
@@ -142,7 +142,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     Ok(Ordered { place, count, repeated: 0, report })
 }
 
-/// Partitions of about equal size, at least one for each worker.
+/// Returns partitions of about equal size, at least one for each worker.
 fn partitions(gpus: &[OnGpu], n: usize, shape: Shape, method: Method) -> VecDeque<Range<usize>> {
     let most = gpus.iter().map(|gpu| gpu.most(n, shape, method)).min().unwrap_or(n).clamp(1, MOST);
     let count = n.div_ceil(most).next_multiple_of(WORKERS * gpus.len());
@@ -175,8 +175,8 @@ struct Outcome<R, M> {
     failed: Option<String>,
 }
 
-/// Sorts the partitions by `sort`, and merges the results of each GPU by `merge`; both get the number of the GPU. Other
-/// GPUs sort the partitions of a failed GPU.
+/// Sorts the partitions by `sort`, and merges the results of each GPU by `merge`; both get the number of the
+/// GPU. Other GPUs sort the partitions of a failed GPU.
 fn sort_and_merge<R: Send, M: Send>(
     gpus: usize,
     partitions: VecDeque<Range<usize>>,
@@ -217,7 +217,7 @@ fn sort_and_merge<R: Send, M: Send>(
             break;
         }
         if working.is_empty() {
-            // Who works no more has failed.
+            // Every GPU that stopped working has failed.
             let last = failures.pop();
             return Err(last.unwrap_or_else(|| Error::device("all GPUs failed")));
         }
@@ -274,7 +274,7 @@ fn sort_partitions<R: Send>(
     }
 }
 
-/// Sorts one partition after another on a GPU, until none is left and none may come back.
+/// Sorts one partition after another on a GPU, until no partition is left or may come back.
 fn worker<R>(
     state: &Mutex<State>,
     changed: &Condvar,
@@ -316,10 +316,10 @@ fn worker<R>(
 }
 
 impl State {
-    /// Takes back a partition that was not sorted for this reason; whether the worker goes on.
+    /// Takes back a partition that this error kept unsorted. Returns true if the worker goes on.
     fn take_back(&mut self, gpu: usize, partition: Range<usize>, error: Error) -> bool {
         match error.kind() {
-            // Once more with all memory for one worker, and then with less to do.
+            // Tries again with all memory for one worker, and then with half a partition.
             ErrorKind::NoMemory { .. } if self.workers[gpu] > 1 => {
                 self.workers[gpu] -= 1;
                 self.left.push_front(partition);
@@ -337,7 +337,7 @@ impl State {
             }
             _ => {
                 self.left.push_front(partition);
-                // Its workers fail together.
+                // The workers of a GPU fail together.
                 if std::mem::take(&mut self.workers[gpu]) > 0 {
                     self.failed[gpu] = Some(error);
                 }
@@ -347,7 +347,7 @@ impl State {
     }
 }
 
-/// Merges the keys of partitions.
+/// Merges the sorted keys of partitions.
 fn merged_keys<W: KeyWidth>(results: Vec<(usize, KeyBuf<'static>)>) -> KeyBuf<'static> {
     let blocks = results.into_iter().filter_map(|(_, words)| W::blocks(words));
     let mut blocks: Vec<Block<W>> = blocks.map(in_one).collect();
@@ -361,7 +361,7 @@ fn merged_keys<W: KeyWidth>(results: Vec<(usize, KeyBuf<'static>)>) -> KeyBuf<'s
     all.into()
 }
 
-/// Merges positions of partitions, by the keys there.
+/// Merges the positions of partitions by their keys.
 fn merged_positions<W: KeyWidth>(keys: &[W], results: Vec<(usize, KeyBuf<'static>)>) -> Vec<u32> {
     let positions = |words: KeyBuf<'static>| u32::blocks(words).map(in_one).unwrap_or_default();
     let mut positions: Vec<Block<u32>> = results.into_iter().map(|(_, words)| positions(words)).collect();
@@ -379,8 +379,8 @@ fn merged_positions<W: KeyWidth>(keys: &[W], results: Vec<(usize, KeyBuf<'static
 mod tests {
     use super::*;
 
-    /// Sorts 1000 elements in ten partitions; `fails` says why a GPU does not sort a partition.
-    /// Where the results begin and end.
+    /// Sorts ten partitions of 4 × `LEAST` elements; `fails` returns the reason why a GPU does not sort a
+    /// partition. Returns the sorted partitions in order, and any note about failed GPUs.
     fn shared(
         gpus: usize,
         fails: impl Fn(usize, &Range<usize>) -> Option<Error> + Sync,
@@ -469,7 +469,7 @@ mod tests {
             let mut merged = outcome.merged.concat();
             merged.sort_unstable_by_key(|partition| partition.start);
             assert!(merged.into_iter().eq(partitions().into_iter()));
-            // It may have had none to lose.
+            // The broken GPU may have had no partition to lose.
             assert!(outcome.failed.is_none_or(|said| said.matches("off the bus").count() == 1));
             let alone =
                 |_, _| Err(Box::new(Lost { error: Error::device("broken"), partitions: vec![0..2, 2..5] }));

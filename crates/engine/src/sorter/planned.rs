@@ -11,11 +11,11 @@ use gpusort_base::human::grouped;
 /// A planned sort on a GPU.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
-    /// Its passes.
+    /// The passes.
     pub(super) plan: Plan,
     /// The algorithm.
     pub(super) algorithm: Algorithm,
-    /// Its variant.
+    /// The variant of the algorithm.
     pub(super) variant: Variant,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// The algorithms, the best one first: each next algorithm is for devices that lack a need of the previous one.
+    /// Returns the algorithms, the best first; each serves devices that lack a need of the previous algorithm.
     fn algorithms(self, limits: &Limits, crossovers: &Crossovers) -> Vec<Algorithm> {
         let Task { n, first, shape, method } = self;
         let has =
@@ -41,9 +41,8 @@ impl Task {
         crossovers.fastest(left, shape)
     }
 
-    /// Its plans for a device with these limits, in the order of [`Self::algorithms`]. What
-    /// brings the first to the front may need what a whole sort does without, a second array
-    /// mostly: that comes last.
+    /// Returns the plans for a device with these limits, in the order of [`Self::algorithms`]. A selection may
+    /// need more memory than a whole sort, usually a second array, so the plan of a whole sort comes last.
     pub(super) fn plans(
         self,
         limits: &Limits,
@@ -66,7 +65,7 @@ impl Task {
         )
     }
 
-    /// The reason for this algorithm, unless the caller named it; or the error of a faster plan.
+    /// Returns the reason for this algorithm, unless the caller named it, or the error of a faster plan.
     pub(super) fn why(
         self,
         ran: Algorithm,
@@ -88,11 +87,11 @@ impl Task {
     }
 }
 
-/// The first plan with room, its room, and the error of the plan before it.
+/// Returns the first plan with room, its room, and the error of the plan before it.
 ///
 /// # Errors
 ///
-/// The error of the last plan; an error that no other plan would avoid.
+/// Returns the error of the last plan, or an error that no other plan would avoid.
 pub(super) fn first_that_fits<R>(
     plans: impl IntoIterator<Item = Result<Planned, Error>>,
     mut room: impl FnMut(&Plan) -> Result<R, Error>,
@@ -172,7 +171,7 @@ mod tests {
             first_that_fits(plans, room).map(|(planned, _, lacked)| (planned.algorithm, lacked))
         };
         let why = |ran, lacked| task(100_000, None).why(ran, &crossovers, lacked).unwrap();
-        // A second array is there, or is not, or not even a first.
+        // The device has room for a second array, or not, or not even for the first.
         let has_room = |plan: &Plan| Ok(plan.other_room());
         let has_little = |plan: &Plan| match plan.other_room() {
             0 => Ok(0),

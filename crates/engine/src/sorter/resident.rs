@@ -6,7 +6,7 @@
 //! merged      gather, merge, download │ gather, merge, download │ …
 //! ```
 //!
-//! Where the GPU lacks memory for that, what it kept so far is downloaded, and the host merges all.
+//! If the GPU lacks memory for that, its resident partitions are downloaded, and the host merges them all.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
@@ -27,14 +27,14 @@ use gpusort_cpu::windows;
 pub(super) struct ResidentRuns<'a> {
     gpu: &'a OnGpu,
     shape: Shape,
-    /// With where each begins; `None` where nothing stays.
+    /// The resident partitions, each with its first position; `None` if no partition stays.
     runs: Mutex<Option<Vec<(usize, ResidentRun)>>>,
     /// The downloaded partitions.
     brought: Mutex<Vec<(usize, KeyBuf<'static>)>>,
 }
 
 impl<'a> ResidentRuns<'a> {
-    /// An empty set of partitions with elements of this shape.
+    /// Returns an empty set of partitions with elements of this shape.
     pub(super) fn new(gpu: &'a OnGpu, shape: Shape, stay: bool) -> Self {
         Self { gpu, shape, runs: Mutex::new(stay.then(Vec::new)), brought: Mutex::default() }
     }
@@ -63,7 +63,7 @@ impl<'a> ResidentRuns<'a> {
         let room = || {
             stays.then(|| ResidentRun::new(self.gpu.gpu(), partition.len() as u32, self.shape)).transpose()
         };
-        // Making room takes a quarter of the time of a partition's way to the device.
+        // Allocating the memory takes a quarter of the time of a partition's upload.
         let room_and_sort = || {
             std::thread::scope(|scope| {
                 let room = parallel::meanwhile(scope, room);
@@ -89,7 +89,7 @@ impl<'a> ResidentRuns<'a> {
         Ok((Some(Box::new(result).bring()?), report))
     }
 
-    /// Brings all that stayed, and lets nothing stay any more.
+    /// Downloads all resident partitions; no later partition stays.
     fn bring_all(&self) -> Result<(), Error> {
         // The lock makes other workers wait for the memory.
         let mut resident = self.runs();
@@ -103,11 +103,11 @@ impl<'a> ResidentRuns<'a> {
         Ok(())
     }
 
-    /// The resident partitions, to be merged, and the downloaded partitions.
+    /// Returns the resident partitions, to be merged, and the downloaded partitions.
     ///
     /// # Errors
     ///
-    /// Errors of the device, with the partitions lost by them.
+    /// Returns errors of the device, with the partitions lost by them.
     pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
         // After one download all other partitions follow: a merge on the device needs all partitions of the GPU.
         let is_whole = self.brought().is_empty();
@@ -129,7 +129,7 @@ impl<'a> ResidentRuns<'a> {
         Lost::of(error, &runs, &brought)
     }
 
-    /// The windows for a merge of resident partitions, if any.
+    /// Returns the windows for a merge of resident partitions, if any.
     fn prepared(&self) -> Result<Option<Windows>, Error> {
         let mut resident = self.runs();
         let Some(runs) = resident.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
@@ -139,7 +139,7 @@ impl<'a> ResidentRuns<'a> {
         let lengths: Vec<usize> = of.iter().map(|run| run.count()).collect();
         let most = lengths.iter().copied().max().unwrap_or_default();
         let ends = windows(&lengths, most, &mut |places| ResidentRun::keys_at(gpu, &of, places))?;
-        // Made now, while all can still be brought.
+        // Prepared now, while all partitions can still be downloaded.
         let halves = [most / 2, most - most / 2].map(|half| half as u32);
         let plan = Plan::merge(&halves, self.shape, &gpu.info().limits)?;
         gpu.prepare(&plan)?;
@@ -208,7 +208,7 @@ pub(super) struct Merging<'a> {
 }
 
 impl<'a> Merging<'a> {
-    /// The number of elements.
+    /// Returns the number of elements.
     pub(super) fn count(&self) -> usize {
         self.runs.iter().map(|(_, run)| run.count()).sum()
     }
@@ -240,7 +240,7 @@ impl<'a> Merging<'a> {
         take(merged)
     }
 
-    /// Brings all to memory in one block.
+    /// Downloads all elements to memory in one block.
     fn all(&self) -> Result<KeyBuf<'static>, Error> {
         let each = if self.shape.payload { 4 } else { self.shape.key_bytes() as usize };
         let words = given(self.shape, self.count(), |mut rest| {
@@ -285,7 +285,7 @@ mod tests {
     use gpusort_order::Method;
     use gpusort_order::key::KeyWords;
 
-    /// Keys with many equal ones.
+    /// Returns keys with many repetitions.
     fn keys() -> Vec<u32> {
         (0..3000_u32).map(|i| i.wrapping_mul(2_654_435_761) >> 24).collect()
     }
@@ -335,8 +335,7 @@ mod tests {
             assert!(brought.is_empty() && merging.count() == 3000);
             assert!(vec(merging.all().unwrap()) == expected(0..3000, positions));
 
-            // Where something went wrong when only one had been brought, the others are not taken
-            // for all.
+            // If an error follows the first download, the resident partitions are not taken for all partitions.
             let resident = ResidentRuns::new(&gpu, shape, true);
             for partition in [0..500, 500..1000] {
                 resident.sort(partition.clone(), || sorted(&gpu, partition.clone(), positions)).unwrap();
@@ -366,7 +365,7 @@ mod tests {
                 sorted(&gpu, 1000..2000, positions)
             });
             assert!(vec(brought.unwrap().0.unwrap()) == expected(1000..2000, positions));
-            // Nothing stays any more.
+            // No later partition stays.
             let third = resident.sort(2000..3000, || sorted(&gpu, 2000..3000, positions)).unwrap().0.unwrap();
             assert!(vec(third) == expected(2000..3000, positions));
             let Gathered { merging, mut brought } = resident.gathered().unwrap();

@@ -1,15 +1,15 @@
-//! Rows, each sorted by itself: a workgroup sorts as many as its tile holds.
+//! Rows, each sorted by itself: a workgroup sorts the rows that its tile holds.
 //!
 //! ```text
 //! tile      [ row ··· ][ row ··· ][ row ··· ][ row ··· ]     blocks of a power of two; places past a row's end are empty
 //! ```
 //!
-//! A tile is in registers, as those of [`super::Fused`] are, and goes through the stages of blocks
+//! A tile lies in registers, like the tiles of [`super::Fused`], and goes through the stages of blocks
 //! up to a row's. Equal keys are ordered by position. The payload is read last, by position, and
 //! written in order.
 //!
-//! Rows are those of a matrix, one after another; or segments that the device has listed by classes
-//! of their lengths, where a tile is of one class; or all segments in their order.
+//! Rows are the consecutive rows of a matrix, or all segments in their order, or segments that the device
+//! has listed by classes of their lengths; a tile of listed segments holds one class.
 
 use gpusort_shaders::wgsl;
 
@@ -19,48 +19,48 @@ use crate::error::{Error, at_most, refuse_if, within};
 use crate::item::Item;
 use crate::limits::Limits;
 
-/// The most invocations for rows that are listed: since the device alone knows how many there are, a
-/// few workgroups take them in turn.
+/// The maximum number of invocations for listed rows. Only the device knows the number of these rows, so a
+/// few workgroups take one tile after another.
 const MOST_LISTED: u64 = 1 << 19;
 
-/// More classes than there are.
+/// A bound on the number of classes.
 const MOST_CLASSES: u32 = 16;
 
-/// Classes of lengths of segments that are sorted in tiles of one size, in one dispatch: those up
-/// to a power of two, and longer than the one before it.
+/// Classes of segment lengths, sorted in tiles of one size by one dispatch. A class has the lengths up to a
+/// power of two and above the previous class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Group {
-    /// Which of the groups it is, from that of the shortest.
+    /// The number of the group, counted from the group of the shortest segments.
     pub number: u32,
-    /// The powers of two of its first class and of its last.
+    /// The powers of two of the first and the last class.
     pub log2: (u32, u32),
 }
 
 impl Group {
-    /// Its classes, by their powers of two.
+    /// Returns the classes, by their powers of two.
     pub fn classes(self) -> std::ops::RangeInclusive<u32> {
         self.log2.0..=self.log2.1
     }
 
-    /// Segments of this length, or shorter, are in no class before that of this power of two.
+    /// Returns the greatest length below the class of this power of two: segments of the class are longer.
     pub fn shorter(log2: u32) -> u32 {
         segments::longer_than(log2)
     }
 
-    /// The most segments of a class that so many elements have.
+    /// Returns the maximum number of segments of a class in `count` elements.
     pub fn most(log2: u32, count: u32) -> u32 {
         segments::most_segments(count, segments::longer_than(log2))
     }
 }
 
-/// Which rows there are.
+/// The rows of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Rows {
-    /// Of this length, one after another.
+    /// Consecutive rows of this length.
     Equal(u32),
-    /// Those that the device has listed.
+    /// Rows that the device has listed.
     Listed(Group),
-    /// Between offsets, so many; longer ones than the smallest row has places stay as they are.
+    /// This number of rows between offsets; rows with more elements than places in a row stay unchanged.
     Offsets(u32),
 }
 
@@ -71,27 +71,27 @@ pub struct Batch {
     /// Places of the smallest row in a tile, as a power of two.
     row_log2: u32,
     rows: Rows,
-    /// Whether the payload is written as iota (the position in the row), not moved.
+    /// True if the payload is written as iota (the position in the row), not moved.
     iota: bool,
 }
 
 impl Batch {
-    /// Rows of this many elements. With `iota` positions are numbered from 0 in each, else the
-    /// payload is moved.
+    /// Returns a batch of rows with `length` elements. With `iota`, positions are numbered from 0 in each row;
+    /// otherwise the payload is moved.
     ///
     /// # Errors
     ///
-    /// Rows without elements, or that are longer than the tile; a tile in parts.
+    /// Fails for rows without elements or longer than the tile, and for a tile in parts.
     pub fn new(tile: FusedTile, length: u32, iota: bool) -> Result<Self, Error> {
         within("elements in a row", length, 1..=1 << tile.log2())?;
         Self::of(tile, length.next_power_of_two().ilog2(), Rows::Equal(length), iota)
     }
 
-    /// Segments of these classes; as rows otherwise.
+    /// Returns a batch of segments of these classes; otherwise like [`Self::new`].
     ///
     /// # Errors
     ///
-    /// As for [`Self::new`]; rows that an invocation holds several of.
+    /// The errors of [`Self::new`]; several rows in one invocation.
     pub fn listed(tile: FusedTile, group: Group, iota: bool) -> Result<Self, Error> {
         let (first, last) = group.log2;
         within("for log2 of the elements in the longest row", last, first..=tile.log2())?;
@@ -99,11 +99,11 @@ impl Batch {
         Self::of(tile, first, Rows::Listed(group), iota)
     }
 
-    /// So many segments of up to 2^`row_log2` elements, in the order of their offsets.
+    /// Returns a batch of `segments` segments of up to 2^`row_log2` elements, in the order of their offsets.
     ///
     /// # Errors
     ///
-    /// As for [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn by_offsets(tile: FusedTile, row_log2: u32, segments: u32, iota: bool) -> Result<Self, Error> {
         Self::of(tile, row_log2, Rows::Offsets(segments), iota)
     }
@@ -114,12 +114,12 @@ impl Batch {
         Ok(Self { tile, row_log2, rows, iota })
     }
 
-    /// The rows that the device has listed, if it is these.
+    /// Returns the group of the listed rows; `None` for other rows.
     pub(super) fn group(self) -> Option<Group> {
         if let Rows::Listed(group) = self.rows { Some(group) } else { None }
     }
 
-    /// Tiles of so many elements, at most.
+    /// Returns the maximum number of tiles in `count` elements.
     fn most_tiles(self, count: u32) -> u64 {
         let tiles = |rows: u32, log2: u32| u64::from(rows).div_ceil(1_u64 << (self.tile.log2() - log2));
         match self.rows {
@@ -135,7 +135,7 @@ impl Batch {
 
 impl KernelSpec for Batch {
     fn check(&self, _: Shape, limits: &Limits) -> Result<(), Error> {
-        // Beside the tile there is where rows begin and end that have been found.
+        // Beside the tile, workgroup memory holds the beginnings and ends of found rows.
         let is_found = !matches!(self.rows, Rows::Equal(_));
         let rows = if is_found { 8 << (self.tile.log2() - self.row_log2) } else { 0 };
         at_most([("bytes of workgroup memory", self.tile.workgroup_bytes() + rows, limits.workgroup_bytes)])?;
@@ -146,11 +146,10 @@ impl KernelSpec for Batch {
         Launch::of_all(1 << self.tile.invocations_log2(), self.most_tiles(count), count, shape)
     }
 
-    /// In bounds since loads are of elements of rows that there are, or of one that there is; and
-    /// stores of elements of rows that there are alone. The payload is read at positions
-    /// that were taken in the tile, or at that one. Rows that are listed lie in the array, since only
-    /// those are listed, and have no element in common; so do those between offsets, of which nothing is
-    /// sorted where any is wrong.
+    /// In bounds because stores access only elements of existing rows, and loads access these elements or one
+    /// existing element in place of a missing one. The payload is read at positions taken in the tile, or at
+    /// this one element. Listed rows lie in the array and share no element, because no other rows are listed.
+    /// Rows between offsets lie in the array and share no element, because a wrong offset stops all sorts.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let are_whole =
             if let Rows::Equal(length) = self.rows { count.is_multiple_of(length.max(1)) } else { true };

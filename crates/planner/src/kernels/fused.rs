@@ -1,7 +1,7 @@
 //! Tiles in registers: a workgroup sorts a tile, or performs the most consecutive steps that the tile's bits allow.
 //!
-//! A tile is chosen by bits of the array's index. Its lowest bits are the array's lowest, so that
-//! memory is touched in runs; the others may lie higher up, with bits between them that the tile
+//! Bits of the array's index define a tile. Its lowest bits are the array's lowest, so that memory is
+//! accessed in runs; the other bits may lie higher up, with bits between them that the tile
 //! shares:
 //!
 //! ```text
@@ -11,8 +11,8 @@
 //!                                 └ from `low` on
 //! ```
 //!
-//! An invocation holds some of a tile's elements; which ones is a [`Layout`]. To change it,
-//! elements are exchanged through workgroup memory. `shaders/fused.wgsl` has the details.
+//! A [`Layout`] defines the elements of a tile that an invocation holds. To change the layout, invocations
+//! exchange elements through workgroup memory. `shaders/fused.wgsl` has the details.
 
 use std::ops::Range;
 
@@ -46,41 +46,41 @@ getters! { FusedTile {
 } }
 
 impl FusedTile {
-    /// Two elements, which one invocation holds.
+    /// The smallest tile: two elements, held by one invocation.
     pub(crate) const SMALLEST: Self = Self { invocations_log2: 0, elements_log2: 1, parts_log2: 0 };
 
-    /// A tile of 2^`elements_log2` elements in the registers of each of 2^`invocations_log2` invocations; 2^`parts_log2`
-    /// parts of the tile take turns in workgroup memory.
+    /// Returns a tile of 2^`elements_log2` elements in the registers of each of 2^`invocations_log2` invocations;
+    /// 2^`parts_log2` parts of the tile take turns in workgroup memory.
     ///
     /// # Errors
     ///
-    /// A tile that no kernel has.
+    /// Fails for a tile that no kernel has.
     pub fn new(elements_log2: u32, invocations_log2: u32, parts_log2: u32) -> Result<Self, Error> {
         let what = "for log2 of the elements in the registers of an invocation";
-        // Loops over registers are written out, so more of them make a text that no compiler takes.
+        // Loops over registers are written out: no compiler takes the text for more registers.
         within(what, elements_log2, 1..=10)?;
         within("for log2 of the invocations in a workgroup", invocations_log2, 0..=16)?;
-        // A part holds two elements an invocation or more, and there must be others to exchange
-        // them with.
+        // A part holds at least two elements per invocation, and other invocations must exist to
+        // exchange them with.
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
         let is_alone = parts_log2 > 0 && invocations_log2 == 0;
         refuse_if([("a tile in parts needs more than one invocation", is_alone)])?;
         Ok(Self { invocations_log2, elements_log2, parts_log2 })
     }
 
-    /// Elements in a tile, as a power of two.
+    /// Returns the number of elements in a tile, as a power of two.
     pub fn log2(self) -> u32 {
         self.invocations_log2 + self.elements_log2
     }
 
-    /// Bytes of workgroup memory: a word of every element of a part, and a gap after each 32.
+    /// Returns the bytes of workgroup memory: a word of every element of a part, and a gap after every 32 words.
     pub fn workgroup_bytes(self) -> u64 {
         4 * (1 << (self.log2() - self.parts_log2)) * 33 / 32
     }
 
     /// # Errors
     ///
-    /// The limit that it exceeds.
+    /// Returns the exceeded limit.
     pub(crate) fn keep_to(self, limits: &Limits) -> Result<(), Error> {
         at_most([
             ("bytes of workgroup memory", self.workgroup_bytes(), limits.workgroup_bytes),
@@ -88,7 +88,7 @@ impl FusedTile {
         ])
     }
 
-    /// The common constants of kernels on such tiles.
+    /// Returns the common constants of kernels on such tiles.
     pub(super) fn constants(self, shape: Shape) -> Vec<(&'static str, u32)> {
         let Self { elements_log2, parts_log2, .. } = self;
         let (tile_log2, part_log2) = (self.log2(), elements_log2 - parts_log2);
@@ -107,15 +107,15 @@ impl FusedTile {
         ]
     }
 
-    /// The layouts in which a workgroup performs the steps of this work, in order. The sort of a tile has no layouts.
+    /// Returns a workgroup's layouts for the steps of this work, in order. The sort of a tile has no layouts.
     ///
     /// # Panics
     ///
-    /// When the work is not one for tiles of this size: more steps than the tile has bits.
+    /// Panics if tiles of this size cannot do the work: it takes more steps than the tile has bits.
     pub fn layouts(self, work: FusedWork) -> Vec<Layout> {
         let tile_log2 = self.log2();
-        // In the highest layout neighbouring invocations hold neighbouring elements, or at least
-        // runs.
+        // In the highest layout, neighbouring invocations hold neighbouring elements, or at least
+        // neighbouring runs.
         let highest = tile_log2 - self.elements_log2;
         let plain = |steps: Range<u32>, low| Layout { low, steps, mirrored: false };
         let mut layouts = Vec::new();
@@ -139,14 +139,14 @@ impl FusedTile {
             layouts.push(Layout { low: highest, steps, mirrored });
             self.descend(tile_log2 - count..tile_log2 - first_count, &mut layouts);
         }
-        // Nor must the one stored hold the bits of a run in registers.
+        // The stored layout must not hold the bits of a run in registers, either.
         if count == 0 || count == tile_log2 {
             layouts.push(plain(0..0, highest));
         }
         layouts
     }
 
-    /// Layouts for these steps, from the highest down.
+    /// Appends layouts for these steps, from the highest down.
     fn descend(self, steps: Range<u32>, layouts: &mut Vec<Layout>) {
         let moved = self.elements_log2 - self.parts_log2;
         let mut high = steps.end;
@@ -180,7 +180,7 @@ pub enum FusedWork {
     /// Merges the sorted halves of every aligned tile: the stage of blocks of its size. A phase of
     /// odd-even sort on half tiles.
     Halves,
-    /// Several steps one after another: those that end a stage, the strides 2^(`tail`−1) … 1; then
+    /// Several consecutive steps: the steps that end a stage, with strides 2^(`tail`−1) … 1; then
     /// `count` steps of strides 2^(`low`+`count`−1) … 2^`low`. A partial last block must have its elements as the stage
     /// finds them: the work skips tiles that would then be in order.
     Strides {
@@ -205,7 +205,7 @@ pub struct Fused {
 }
 
 impl Fused {
-    /// Tiles of `count` elements with pairs to compare.
+    /// Returns the number of tiles, in `count` elements, with pairs to compare.
     pub(crate) fn tiles_of(self, count: u32) -> u64 {
         let n = u64::from(count);
         let FusedWork::Strides { tail, low, count: count @ 1.., mirrored } = self.work else {
@@ -214,7 +214,7 @@ impl Fused {
         let run_log2 = self.tile.log2() - count;
         let (blocks, rest) = (n >> (low + count), n & ((1 << (low + count)) - 1));
         let all = 1 << (low - run_log2);
-        // In the last block there is something to do if it reaches past the first half, or stride.
+        // The last block has work if it reaches past its first half, or past the stride.
         let reach = if mirrored { 1 << (low + count - 1) } else { 1 << low };
         let last = if rest > reach {
             all
@@ -226,8 +226,8 @@ impl Fused {
         blocks * all + last
     }
 
-    /// A kernel that goes through the layouts of its work, one after another. A loop over them
-    /// would need numbers known only when it runs where the compiler needs constants.
+    /// Returns the text of a kernel that goes through the layouts of its work, one after another. A loop over
+    /// the layouts would use numbers known only at run time, where the compiler needs constants.
     fn pass(self) -> String {
         let is_phase = self.work == FusedWork::Halves;
         let mut body = String::new();
@@ -273,7 +273,7 @@ impl KernelSpec for Fused {
             let tile_log2 = self.tile.log2();
             within("steps in a pass that does not end a stage", count, 0..=tile_log2)?;
             within("steps in a pass", tail, 0..=tile_log2 - count)?;
-            // Below is the run; a block is of 2^32 elements at most.
+            // The run lies below the stride; a block has at most 2^32 elements.
             let lows = if count > 0 { tile_log2 - count..=32 - count } else { tile_log2..=tile_log2 };
             within("for log2 of the stride", low, lows)?;
             refuse_if([("a pass that begins a stage must have steps", mirrored && count == 0)])?;

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 /// The kernel that writes positions as payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Iota {
-    /// The first one.
+    /// The first position.
     pub from: u32,
 }
 

@@ -16,9 +16,9 @@ use crate::key::{ElementType, Form};
 pub enum Keys {
     /// Keys, in arrays of our own.
     Own,
-    /// Elements of a caller, in arrays that begin where their bindings do.
+    /// A caller's elements, in arrays that begin at the beginnings of their bindings.
     Elements(KeyTransform),
-    /// Elements of a caller, in slices that begin anywhere. Arguments are in a buffer.
+    /// A caller's elements, in slices that begin anywhere. Arguments are in a buffer.
     Slices(KeyTransform),
 }
 
@@ -27,7 +27,7 @@ pub enum Keys {
 pub struct KeyTransform {
     /// One of the types of four and eight bytes.
     pub element: ElementType,
-    /// Largest first.
+    /// True if the largest element comes first.
     pub descending: bool,
     /// The lowest bit of a key that the sort compares.
     pub begin: u32,
@@ -36,7 +36,7 @@ pub struct KeyTransform {
 }
 
 impl KeyTransform {
-    /// Digits in the compared bits, in pairs, so that elements come back to their original array.
+    /// Returns the number of digits in the compared bits, in pairs, so that elements return to their original array.
     pub fn digits(self) -> u32 {
         self.bits.div_ceil(2 * DIGIT_BITS) * 2
     }
@@ -48,7 +48,7 @@ impl KeyTransform {
 }
 
 impl Keys {
-    /// The map from elements to keys, if the kernel sorts elements.
+    /// Returns the map from elements to keys, if the kernel sorts elements.
     pub(super) fn transform(self) -> Option<KeyTransform> {
         match self {
             Self::Own => None,
@@ -61,13 +61,13 @@ impl Keys {
         matches!(self, Self::Slices(_))
     }
 
-    /// The text of this name in `callers/` for these keys: `access` reads keys and writes them to the other array,
-    /// `access_payload` does it with the payload, and `places` finds elements of either array.
+    /// Returns the text of this name in `callers/` for these keys: `access` reads keys and writes them to the other
+    /// array, `access_payload` does so with the payload, and `places` finds elements of either array.
     pub(super) fn text_of(self, name: &str) -> &'static str {
         wgsl(&format!("callers/{name}{}", if self.are_slices() { "_slices" } else { "" }))
     }
 
-    /// The text of a module's arguments and maps.
+    /// Returns the text of a module's arguments and maps.
     pub(super) fn text(self) -> String {
         let arguments = if self.are_slices() { "arguments_uniform" } else { "arguments_immediate" };
         let mut text = wgsl(arguments).to_owned();
@@ -82,7 +82,7 @@ impl Keys {
 }
 
 impl KeyTransform {
-    /// The maps between elements and keys in WGSL.
+    /// Returns the maps between elements and keys in WGSL.
     pub(crate) fn text(self) -> String {
         let Self { element, descending, begin, bits } = self;
         let (width, form) = element.layout();
@@ -94,7 +94,7 @@ impl KeyTransform {
             ("LOW_BITS", low_bits(bits)),
             ("HIGH_BITS", low_bits(bits.saturating_sub(32))),
         ]);
-        // A key, as WGSL has it.
+        // A key in WGSL.
         let words = element.key_words().count();
         let constant = |low: u32, high: u32| match words {
             1 => format!("{low}u"),

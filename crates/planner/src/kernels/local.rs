@@ -18,7 +18,7 @@ use crate::network::{self, Step};
 pub struct Local {
     /// Elements in a tile, as a power of two.
     pub tile_log2: u32,
-    /// Whether tiles are sorted, by the stages of blocks up to their size; else they end a stage,
+    /// True if tiles are sorted, by the stages of blocks up to the tile's size; false if tiles end a stage,
     /// by the strides 2^(`tile_log2`−1) … 1.
     pub sorts: bool,
 }
@@ -31,7 +31,7 @@ impl KernelSpec for Local {
     }
 
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
-        // More than an invocation for each comparison would be idle.
+        // Invocations beyond one for each comparison would be idle.
         let workgroup_size = limits.invocations.clamp(1, 512).min(1 << (self.tile_log2 - 1));
         Launch::of_all(workgroup_size, u64::from(count).div_ceil(1 << self.tile_log2), count, shape)
     }

@@ -5,11 +5,11 @@
 //! other      [ tile 0 │ tile 1 │ tile 2 │ tile  ]   one workgroup each
 //! ```
 //!
-//! A tile's elements are two slices. Where they begin and end follows from how many elements of the
-//! first run precede the tile's ends. They are read into workgroup memory, where each invocation
-//! finds its own beginning in the same way and merges a few elements (merge path; S. Odeh et al.,
-//! "Merge Path: Parallel Merging Made Simple", 2012). In the runs themselves all invocations search
-//! for both ends of the tile together: five rounds of reads replace thirty.
+//! A tile's elements are two slices. Their bounds follow from the number of elements of the first run
+//! before each end of the tile. The slices are read into workgroup memory, where each invocation finds its
+//! own beginning in the same way and merges a few elements (merge path; S. Odeh et al., "Merge Path:
+//! Parallel Merging Made Simple", 2012). In the runs themselves, all invocations search for both ends of
+//! the tile together: five rounds of reads replace thirty.
 
 use gpusort_shaders::wgsl;
 
@@ -18,7 +18,7 @@ use crate::error::{Error, at_most, within};
 use crate::item::Item;
 use crate::limits::Limits;
 
-/// How the tiles of a merge are divided.
+/// The division of a merge's tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MergeTile {
     invocations_log2: u32,
@@ -26,23 +26,22 @@ pub struct MergeTile {
 }
 
 impl MergeTile {
-    /// Tiles of this many invocations, as a power of two, with so many elements each. Where these
-    /// are an odd number, neighbouring invocations find theirs in different banks of workgroup
-    /// memory.
+    /// Returns tiles of 2^`invocations_log2` invocations with `elements` elements each. With an odd number of
+    /// elements, neighbouring invocations find their elements in different banks of workgroup memory.
     ///
     /// # Errors
     ///
-    /// Numbers that no kernel has.
+    /// Fails for numbers that no kernel has.
     pub fn new(invocations_log2: u32, elements: u32) -> Result<Self, Error> {
         within("for log2 of the invocations in a workgroup", invocations_log2, 2..=15)?;
         within("elements in the registers of an invocation", elements, 1..=64)?;
         Ok(Self { invocations_log2, elements })
     }
 
-    /// Bytes in workgroup memory beside elements.
+    /// Bytes of workgroup memory beside the elements.
     pub(crate) const OWN_BYTES: u64 = 16;
 
-    /// Elements in a tile.
+    /// Returns the number of elements in a tile.
     pub fn size(self) -> u32 {
         self.elements << self.invocations_log2
     }
@@ -51,21 +50,21 @@ impl MergeTile {
         [
             ("TILE_SIZE", self.size()),
             ("EACH", self.elements),
-            // In which half of the invocations look for one of up to 2^32 places.
+            // In each round, half of the invocations search for one of up to 2^32 places.
             ("ROUNDS", u32::BITS.div_ceil(self.invocations_log2 - 1)),
         ]
     }
 }
 
-/// Merges the elements before `middle` with those from there on, which both are in order.
+/// Merges the elements before `middle` with the elements from `middle` on; both runs are in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Merge {
     /// The tiles.
     pub tile: MergeTile,
     /// Elements of the first run.
     pub middle: u32,
-    /// Whether the next dispatch finds the elements where this one did, so that it can merge others
-    /// of them.
+    /// True if the next dispatch finds the elements in the array of this dispatch, and can merge other
+    /// elements there.
     pub stays: bool,
 }
 
@@ -83,14 +82,14 @@ impl KernelSpec for Merge {
         Launch::of_all(1 << self.tile.invocations_log2, workgroups, count, shape)
     }
 
-    /// In bounds since there are elements wherever there are workgroups, whose tiles end no later
-    /// than these; of a tile's elements no more are taken from the first run than it has, nor from
-    /// the second, whichever compare as less: what is looked for stays between the least and the
-    /// most that leave the other run enough. Places in workgroup memory are those of the tile.
+    /// In bounds because workgroups exist only for elements, and their tiles end no later than the elements.
+    /// A tile takes no more elements from either run than the run has, whatever compares as less: the search
+    /// stays between the least and the greatest number that leave enough for the other run. Places in
+    /// workgroup memory are places of the tile.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         at_most([
             ("elements in the first run", self.middle.into(), count.into()),
-            // Places beyond the last tile have 32 bits, too.
+            // Places beyond the last tile also fit 32 bits.
             ("elements to merge", u64::from(first) + u64::from(count), 1 << 31),
         ])?;
         let there = Access::in_place(first, count).to_other();
@@ -111,7 +110,7 @@ impl KernelSpec for Merge {
     }
 
     fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], _: T) {
-        // It keeps the order of equal elements, and so merges runs.
+        // A stable sort keeps the order of equal elements, and so merges runs.
         elements.sort();
     }
 }

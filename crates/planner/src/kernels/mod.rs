@@ -2,27 +2,27 @@
 //!
 //! ```text
 //!             one kernel                         asked by
-//! check       what it cannot be                  Dispatch::new
+//! check       values that it cannot have         Dispatch::new
 //! launch      workgroups, bytes moved            Dispatch::new
-//! access      what it reads and writes           the one constructor of plans
+//! access      elements that it reads and writes  the one constructor of plans
 //! aux_buffers buffers beside keys, payload       plans, pipelines
 //! steps       the network steps it performs      tests, traces
-//! tiles       what a workgroup has to itself     traces
+//! tiles       elements that a workgroup owns     traces
 //! interpret   its CPU twin                       the interpreter
 //! module      WGSL, entry point, constants       pipelines
-//! arguments   what differs between dispatches    the recording of a plan
+//! arguments   values that dispatches differ in   the recording of a plan
 //! ```
 //!
-//! Nothing here names a GPU API. To add a kernel is to write its file and its WGSL, and to list it
-//! in [`Kernel`].
+//! Nothing here names a GPU API. A new kernel needs its file, its WGSL, and an entry in
+//! [`Kernel`].
 //!
 //! # Why kernels may run unchecked
 //!
-//! Kernels are compiled without the compiler's own bounds checks. What makes that sound is in this
-//! folder: a [`Dispatch`] can be made by [`Dispatch::new`] alone, which refuses a kernel whose
-//! `check` fails, and [`Dispatch::access`] says how many elements it reads and writes at most,
-//! whichever workgroups are launched; each kernel says at its `access` why. A plan's one
-//! constructor makes its arrays no smaller.
+//! Kernels are compiled without the compiler's own bounds checks. This folder makes that sound: only
+//! [`Dispatch::new`] makes a [`Dispatch`], and it refuses a kernel whose `check` fails. [`Dispatch::access`]
+//! returns the maximum numbers of elements that the dispatch reads and writes, for any number of launched
+//! workgroups; each kernel gives the reason at its `access`. The arrays of a plan, made by its only
+//! constructor, are at least as large.
 
 mod batch;
 mod fused;
@@ -66,12 +66,12 @@ use crate::item::Item;
 use crate::limits::{Limits, Subgroups};
 use crate::network::Step;
 
-/// A buffer that a kernel binds beside keys and payload. In WGSL it is a global variable with this name.
+/// A buffer that a kernel binds beside keys and payload: in WGSL, a global variable with this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AuxBuffer {
     /// The name in kernels and plans.
     pub name: &'static str,
-    /// Its type in WGSL.
+    /// The type in WGSL.
     pub wgsl_type: &'static str,
     /// True if the kernel only reads the buffer, so that all invocations read equal values.
     pub read_only: bool,
@@ -80,17 +80,17 @@ pub struct AuxBuffer {
 }
 
 impl AuxBuffer {
-    /// Words that the kernel writes.
+    /// Returns a buffer of words that the kernel writes.
     const fn words(name: &'static str) -> Self {
         Self { name, wgsl_type: "array<u32>", read_only: false, zeroed: false }
     }
 
-    /// The same buffer for a kernel that only reads it.
+    /// Returns this buffer for a kernel that only reads it.
     const fn read(self) -> Self {
         Self { read_only: true, ..self }
     }
 
-    /// The same buffer for a kernel that adds to its words atomically.
+    /// Returns this buffer for a kernel that adds to its words atomically.
     const fn added_to(self) -> Self {
         Self { wgsl_type: "array<atomic<u32>>", ..self }
     }
@@ -100,58 +100,58 @@ impl AuxBuffer {
 trait KernelSpec {
     /// # Errors
     ///
-    /// A value that no kernel has; a limit that the kernel exceeds.
+    /// Fails for a value that no kernel has, or for a limit that the kernel exceeds.
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error>;
 
-    /// The launch on `count` elements. Without elements it has no workgroups.
+    /// Returns the launch on `count` elements; without elements, the launch has no workgroups.
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch;
 
-    /// The elements that it reads and writes, of `count` elements from `first` on.
+    /// Returns the accesses of the kernel to `count` elements from `first` on.
     ///
     /// # Errors
     ///
-    /// A part of the array that the kernel does not support.
+    /// Fails for a part of the array that the kernel does not support.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error>;
 
-    /// The subgroups that its text is for; `None` if it asks for none.
+    /// Returns the subgroups that the kernel's text is for; `None` for any subgroups or none.
     fn subgroups(&self) -> Option<Subgroups> {
         None
     }
 
-    /// The buffers that it binds beside keys and payload.
+    /// Returns the buffers that the kernel binds beside keys and payload.
     fn aux_buffers(&self) -> &'static [AuxBuffer] {
         &[]
     }
 
-    /// Words that it needs in an auxiliary buffer, on `count` elements.
+    /// Returns the words that the kernel needs in an auxiliary buffer, on `count` elements.
     fn aux_words(&self, _aux: &AuxBuffer, _count: u32) -> u64 {
         1
     }
 
-    /// The network steps performed, in order; their positions count from the first element.
+    /// Returns the network steps performed, in order; their positions count from the first element.
     fn steps(&self) -> Vec<Step> {
         Vec::new()
     }
 
-    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it
-    /// compares or counts.
+    /// Returns the tiles that workgroups own; `None` if each invocation owns the elements that it compares or
+    /// counts.
     fn tiles(&self) -> Option<Tiles> {
         None
     }
 
-    /// Bytes of workgroup memory with elements or counts.
+    /// Returns the bytes of workgroup memory with elements or counts.
     fn workgroup_bytes(&self, _shape: Shape) -> u64 {
         0
     }
 
-    /// The same kernel with fixed values for all arguments. Kernels that are equal without arguments share a pipeline.
+    /// Returns this kernel with fixed values for all arguments. Kernels that become equal share a pipeline.
     fn without_arguments(&self) -> Kernel;
 
-    /// The kernel's own part of the text.
+    /// Returns the kernel's own part of the text.
     fn module(&self, shape: Shape, keys: Keys) -> Module;
 
-    /// The arguments of a dispatch on `count` elements from `first` on. `phase` is its number in a plan of phases, and 0
-    /// in other plans.
+    /// Returns the arguments of a dispatch on `count` elements from `first` on. `phase` is the number of the dispatch
+    /// in a plan of phases, and 0 in other plans.
     fn arguments(&self, first: u32, count: u32, phase: u32) -> Arguments;
 
     /// Does the kernel's work on a CPU, in the segments with these offsets, or on all elements without offsets. `last`
@@ -161,7 +161,7 @@ trait KernelSpec {
         Self: Sized,
     {
         let steps = self.steps();
-        // Positions in tiles one after another pair up as positions of the whole do.
+        // Positions in consecutive tiles pair up like positions of the whole array.
         let tile =
             self.tiles().filter(|tiles| tiles.count == 0).map_or(elements.len(), |it| it.size() as usize);
         elements.chunks_mut(tile.max(1)).for_each(|tile| steps.iter().for_each(|step| step.perform(tile)));
@@ -180,7 +180,7 @@ macro_rules! kernels {
                 match self { $(Self::$name(spec) => spec,)* }
             }
 
-            /// The name of the kernel and of its file.
+            /// Returns the name of the kernel and of its file.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$name(_) => $file,)* }
             }
@@ -191,7 +191,7 @@ macro_rules! kernels {
             ///
             /// # Panics
             ///
-            /// If no dispatch of the kernel takes this number of elements.
+            /// Panics if no dispatch of the kernel takes this number of elements.
             pub fn perform<T: Item>(&self, elements: &mut [T], offsets: &[u32], last: T) {
                 match self { $(Self::$name(spec) => spec.interpret(elements, offsets, last),)* }
             }
@@ -231,7 +231,7 @@ kernels! {
 impl Kernel {
     /// # Errors
     ///
-    /// Subgroups that its text is not for.
+    /// Fails for subgroups that the kernel's text is not for.
     fn check_subgroups(&self, limits: &Limits) -> Result<(), Error> {
         let Some(own) = self.spec().subgroups() else { return Ok(()) };
         let there = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
@@ -240,18 +240,18 @@ impl Kernel {
         at_most([("lanes in a subgroup", there.largest.into(), own.largest.into())])
     }
 
-    /// The network steps that it performs, in order.
+    /// Returns the network steps that the kernel performs, in order.
     pub fn steps(&self) -> Vec<Step> {
         self.spec().steps()
     }
 
-    /// The tiles that its workgroups have to themselves; `None` where each invocation has what it
-    /// compares or counts.
+    /// Returns the tiles that workgroups own; `None` if each invocation owns the elements that it compares or
+    /// counts.
     pub fn tiles(&self) -> Option<Tiles> {
         self.spec().tiles()
     }
 
-    /// Bytes of workgroup memory with elements of this shape or counts.
+    /// Returns the bytes of workgroup memory with elements of this shape or counts.
     pub fn workgroup_bytes(&self, shape: Shape) -> u64 {
         self.spec().workgroup_bytes(shape)
     }
@@ -268,7 +268,7 @@ struct Module {
     text: String,
 }
 
-/// Constants of these names, in WGSL.
+/// Returns constants with these names, in WGSL.
 pub(crate) fn constants(named: &[(&str, u32)]) -> String {
     let of = |(name, value): &_| format!("const {name}: u32 = {value}u;\n");
     named.iter().map(of).collect::<Vec<_>>().concat()
@@ -278,19 +278,19 @@ pub(crate) fn constants(named: &[(&str, u32)]) -> String {
 struct Launch {
     /// Invocations in a workgroup.
     workgroup_size: u32,
-    /// Workgroups that there is work for.
+    /// The number of workgroups with work.
     workgroups: u64,
-    /// Bytes of device memory read and written, every element touched counted once each way.
+    /// Bytes of device memory read and written; every accessed element counts once each way.
     bytes_moved: u64,
 }
 
 impl Launch {
-    /// A launch of this number of workgroups, which read and write all elements.
+    /// Returns a launch of this number of workgroups, which read and write all elements.
     fn of_all(workgroup_size: u32, workgroups: u64, count: u32, shape: Shape) -> Self {
         Self { workgroup_size, workgroups, bytes_moved: u64::from(count) * 2 * shape.bytes() }
     }
 
-    /// A launch of at least this number of independent invocations.
+    /// Returns a launch of at least this number of independent invocations.
     fn of_invocations(invocations: u64, bytes_moved: u64, limits: &Limits) -> Self {
         let workgroup_size = limits.invocations.clamp(1, 256);
         Self { workgroup_size, workgroups: invocations.div_ceil(workgroup_size.into()), bytes_moved }
@@ -311,29 +311,29 @@ pub struct Access {
 }
 
 impl Access {
-    /// The access of work in place.
+    /// Returns the access of work in place.
     fn in_place(first: u32, count: u32) -> Self {
         let end = u64::from(first) + u64::from(count);
         Self { reads: end, writes: end, to_other: false, changes_sides: false }
     }
 
-    /// The same, but written to the other array, where the next dispatch finds it.
+    /// Returns this access with writes to the other array, where the next dispatch finds the elements.
     fn to_other(self) -> Self {
         Self { to_other: true, changes_sides: true, ..self }
     }
 
-    /// The access of work in place on whole arrays.
+    /// Returns the access of work in place on whole arrays.
     fn from_start(first: u32, count: u32) -> Result<Self, Error> {
         refuse_if([("a kernel for whole arrays must begin at their start", first > 0)])?;
         Ok(Self::in_place(0, count))
     }
 }
 
-/// Words of the largest arguments that a kernel has.
+/// The maximum number of words in a kernel's arguments.
 const MOST_ARGUMENTS: usize = 8;
 
-/// A kernel's arguments, in the order of its `Arguments` in WGSL. In place, since a sort may take
-/// millions of them.
+/// A kernel's arguments, in the order of its `Arguments` in WGSL. They need no allocation, because a sort
+/// may take millions of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments {
     names: [&'static str; MOST_ARGUMENTS],
@@ -342,10 +342,10 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Bytes that the arguments of any kernel fit in.
+    /// The maximum number of bytes in a kernel's arguments.
     pub const MOST_BYTES: u32 = 4 * MOST_ARGUMENTS as u32;
 
-    /// The words in memory order.
+    /// Returns the words in memory order.
     pub fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words[..self.count])
     }
@@ -361,8 +361,8 @@ impl<const N: usize> From<[(&'static str, u32); N]> for Arguments {
     }
 }
 
-/// The workgroups of a dispatch, in two dimensions because one holds too few. Workgroup (x, y) has
-/// the number y·`x` + x; those numbered past the work find nothing there.
+/// The workgroups of a dispatch, in two dimensions because one dimension holds too few. Workgroup (x, y)
+/// has the number y·`x` + x; workgroups numbered past the work find nothing there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// Workgroups in a row.
@@ -372,11 +372,11 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The flattest grid of at least `workgroups` workgroups.
+    /// Returns the flattest grid of at least `workgroups` workgroups.
     ///
     /// # Errors
     ///
-    /// More workgroups than a dispatch has.
+    /// Fails for more workgroups than a dispatch has.
     pub fn new(workgroups: u64, limits: &Limits) -> Result<Self, Error> {
         let most = u64::from(limits.workgroups_per_dimension);
         let rows = workgroups.div_ceil(most.max(1)).max(1);
@@ -385,7 +385,7 @@ impl Grid {
         Ok(Self { x: workgroups.div_ceil(rows) as u32, y: rows as u32 })
     }
 
-    /// The number of workgroups.
+    /// Returns the number of workgroups.
     pub fn workgroups(self) -> u64 {
         u64::from(self.x) * u64::from(self.y)
     }
@@ -414,18 +414,18 @@ getters! { Dispatch {
     pipeline: PipelineKey,
     /// The workgroups launched.
     grid: Grid,
-    /// Bytes of device memory read and written, every element touched counted once each way.
+    /// Bytes of device memory read and written; every accessed element counts once each way.
     bytes_moved: u64,
     /// The elements that the dispatch touches.
     access: Access,
 } }
 
 impl Dispatch {
-    /// A launch of `kernel` on `count` elements of this shape from `first` on.
+    /// Returns a launch of `kernel` on `count` elements of this shape from `first` on.
     ///
     /// # Errors
     ///
-    /// A kernel that does not exist; a part of the array that the kernel does not support; a limit that it exceeds.
+    /// Fails for a kernel that does not exist, a part of the array that it does not support, or an exceeded limit.
     pub fn new(
         kernel: impl Into<Kernel>,
         first: u32,
@@ -450,24 +450,24 @@ impl Dispatch {
         })
     }
 
-    /// Leaves out writing keys that nobody reads, in a plan whose payload alone is wanted.
+    /// Stops the dispatch from writing keys, in a plan whose payload alone is wanted.
     pub fn drop_keys(&mut self) {
         if let Kernel::Radix(radix) = &mut self.kernel {
-            // An argument: neither the pipeline nor the elements touched are others.
+            // An argument: the pipeline and the accessed elements stay unchanged.
             radix.drops_keys = true;
         }
     }
 
-    /// The same on a caller's elements, by a kernel that can take them for keys.
+    /// Returns this dispatch on a caller's elements, for a kernel that maps them to keys.
     pub(crate) fn transformed_by(self, transform: KeyTransform) -> Self {
         Self { pipeline: self.pipeline.transformed_by(transform), ..self }
     }
 
-    /// This dispatch on fewer elements.
+    /// Returns this dispatch on fewer elements.
     ///
     /// # Errors
     ///
-    /// More elements than this dispatch has.
+    /// Fails for more elements than this dispatch has.
     pub fn for_fewer(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
         at_most([("elements in a dispatch", count.into(), self.count.into())])?;
         let Launch { workgroups, .. } = self.kernel.spec().launch(count, shape, limits);
@@ -477,14 +477,14 @@ impl Dispatch {
     /// Moves the existing payload instead of writing iota.
     pub fn pass_through(&mut self) {
         match &mut self.kernel {
-            // An argument, too.
+            // Also an argument.
             Kernel::Radix(radix) => radix.iota = false,
             Kernel::Select(select) => select.iota = false,
             _ => {}
         }
     }
 
-    /// The digit of the pass, or 0.
+    /// Returns the digit of the pass, or 0.
     pub fn digit(&self) -> u32 {
         match self.kernel {
             Kernel::Radix(radix) => radix.digit,
@@ -498,19 +498,19 @@ impl Dispatch {
         matches!(self.kernel, Kernel::Radix(Radix { work: RadixWork::Clear, .. }))
     }
 
-    /// The group of segments that it sorts, if it sorts a group.
+    /// Returns the group of segments that the dispatch sorts; `None` for other dispatches.
     pub fn group(&self) -> Option<Group> {
         if let Kernel::Batch(batch) = self.kernel { batch.group() } else { None }
     }
 
-    /// The buffers that it binds beside keys and payload, with the words that it needs of each.
+    /// Returns the buffers that the dispatch binds beside keys and payload, with the words that it needs of each.
     pub fn aux_buffers(&self) -> impl Iterator<Item = (AuxBuffer, u64)> {
         let spec = self.kernel.spec();
         spec.aux_buffers().iter().map(move |aux| (*aux, spec.aux_words(aux, self.count)))
     }
 
-    /// The arguments, which differ between dispatches of one pipeline. `phase` is the number of the dispatch in a plan
-    /// of phases, and 0 in other plans.
+    /// Returns the arguments, which differ between dispatches of one pipeline. `phase` is the number of the dispatch
+    /// in a plan of phases, and 0 in other plans.
     pub fn arguments(&self, phase: u32) -> Arguments {
         self.kernel.spec().arguments(self.first, self.count, phase)
     }
@@ -597,7 +597,7 @@ mod tests {
         all
     }
 
-    /// The names of the members of `struct Arguments`, all of them words.
+    /// Returns the names of the members of `struct Arguments`, which are all words.
     fn names(text: &str) -> Vec<&str> {
         let (_, after) = text.split_once("struct Arguments {").unwrap();
         let (members, _) = after.split_once('}').unwrap();

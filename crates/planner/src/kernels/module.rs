@@ -13,13 +13,13 @@
 //! ```
 //!
 //! WGSL takes declarations in any order, so joining text is all that a preprocessor would do here: constants
-//! alone cannot give a type a second field or leave a binding out. WGSL also lacks loops that are certain to
-//! be unrolled; `unroll.rs` supplies them.
+//! alone cannot give a type a second field or omit a binding. WGSL also cannot guarantee that a loop is
+//! unrolled; `unroll.rs` unrolls the loops.
 //!
 //! Arguments differ between dispatches. They travel as immediates, so that a sort is one list of commands
-//! with few changes of pipeline. They lie in a buffer if the device knows values that the host does not, or
-//! has no immediates. The file `arguments_*.wgsl` says which; in sorts that a caller records, the files in
-//! `callers/` convert elements to keys.
+//! with few changes of pipeline. Arguments lie in a buffer if the device knows values that the host does
+//! not, or has no immediates. The file `arguments_*.wgsl` makes this choice. In sorts that a caller records,
+//! the files in `callers/` convert elements to keys.
 
 use std::fmt::Write;
 
@@ -59,12 +59,12 @@ impl PipelineKey {
         Self { kernel: kernel.spec().without_arguments(), shape, workgroup_size, other, keys: Keys::Own }
     }
 
-    /// This pipeline for a caller's elements.
+    /// Returns this pipeline for a caller's elements.
     pub(super) fn transformed_by(self, transform: KeyTransform) -> Self {
         Self { keys: Keys::Elements(transform), ..self }
     }
 
-    /// This pipeline for elements in slices that begin anywhere.
+    /// Returns this pipeline for elements in slices that begin anywhere.
     #[must_use]
     pub fn of_slices(self) -> Self {
         Self { keys: self.keys.transform().map_or(Keys::Own, Keys::Slices), ..self }
@@ -75,26 +75,26 @@ impl PipelineKey {
         self.keys.are_slices()
     }
 
-    /// Invocations in a workgroup.
+    /// Returns the number of invocations in a workgroup.
     pub fn workgroup_size(&self) -> u32 {
         self.workgroup_size
     }
 
     /// # Errors
     ///
-    /// The kernel does not fit the subgroups of a device with these limits: its plan may have been made for
-    /// another device.
+    /// Fails if the kernel does not fit the subgroups of a device with these limits: its plan may have been
+    /// made for another device.
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
         self.kernel.check_subgroups(limits)
     }
 
-    /// The bound buffers.
+    /// Returns the bound buffers.
     pub fn bindings(&self) -> Bindings {
         let aux_buffers = self.kernel.spec().aux_buffers();
         Bindings { payload: self.shape.payload, other: self.other, aux_buffers }
     }
 
-    /// The text of the module, and the name of its entry point.
+    /// Returns the text of the module, and the name of its entry point.
     pub fn module(&self) -> (String, &'static str) {
         let Module { entry_point, mut constants, text: kernel } =
             self.kernel.spec().module(self.shape, self.keys);

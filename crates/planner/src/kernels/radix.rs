@@ -2,21 +2,21 @@
 //! explains their combination.
 //!
 //! ```text
-//! Clear       zeros where the others add up
-//! Histogram   all digits of all keys counted in one reading; which bits vary
+//! Clear       zeros where other passes add up
+//! Histogram   all digits of all keys counted in one reading; the bits that vary
 //! Sweep       a tile in registers, ranked by one digit, and scattered to the other array; the places follow from
 //!             the published counts of earlier tiles (look-back)
 //! Count       one digit counted before each tile of a chunk of tiles, and in all of the chunk
 //! Scan        counts of chunks to counts in all chunks before
-//! Scatter     as Sweep, but where elements go was counted
+//! Scatter     like Sweep, with counted places
 //!
 //! Tile        few elements sorted in one workgroup, by all digits
 //!
-//! Sample      how many pairs of some keys begin with how many equal digits
+//! Sample      numbers of pairs of keys that begin with equal digits, by the number of these digits
 //! Choose      the leading digits that tell nearly all keys apart
-//! Cut         the array in windows between prefixes; prefixes of too many keys apart
+//! Cut         the array in windows between prefixes; a prefix with too many keys becomes a run
 //! Finish      windows, each in a workgroup
-//! Runs        those prefixes, each in a workgroup
+//! Runs        runs, each in a workgroup
 //! ```
 //!
 //! To rank a tile, lanes of a subgroup compare digits by ballots; the first lane of each digit adds the number of equal
@@ -50,7 +50,7 @@ pub struct RadixTile {
     matching: Matching,
 }
 
-/// The way in which lanes find the lanes with the same digit.
+/// The way that a lane finds the lanes with an equal digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Matching {
     /// By ballots on each bit.
@@ -66,13 +66,13 @@ pub enum Matching {
 const GROUP: u32 = 32;
 
 impl RadixTile {
-    /// A tile of these numbers of invocations and of elements for each, for subgroups and the order of workgroups on a
-    /// device with these limits.
+    /// Returns a tile of these numbers of invocations and of elements for each, for subgroups and the order of
+    /// workgroups on a device with these limits.
     ///
     /// # Errors
     ///
-    /// Invocations that are no power of two, or fewer than a subgroup has; a number of elements that no kernel has; no
-    /// subgroups.
+    /// Fails unless the number of invocations is a power of two that fills a subgroup, and a kernel has the number of
+    /// elements; fails without subgroups.
     pub fn new(invocations: u32, items: u32, limits: &Limits) -> Result<Self, Error> {
         let subgroups = limits.subgroups.ok_or(Error::Lacks { what: "subgroups" })?;
         let Subgroups { smallest, largest, .. } = subgroups;
@@ -82,24 +82,24 @@ impl RadixTile {
         has([("subgroups with a power of two of lanes", true, are_powers)])?;
         // Fewer invocations would leave some words unset: each sets one word.
         within("invocations in a workgroup", invocations, 8..=1 << 12)?;
-        // Loops over registers are written out, so more of them make a text that no compiler takes.
+        // Loops over registers are written out: no compiler takes the text for more registers.
         within("elements in the registers of an invocation", items, 1..=64)?;
         at_most([
             ("lanes in a subgroup", largest.into(), 128),
             ("lanes in the smallest subgroup", smallest.into(), invocations.min(largest).into()),
-            // Two sums of each lie where the offsets of digits go.
+            // Two sums of each subgroup lie where the offsets of digits go.
             ("subgroups in a workgroup", (invocations / smallest).into(), (RADIX / 2).into()),
         ])?;
         let (fifo_dispatch, matching) = (limits.fifo_dispatch, Matching::Ballots);
         Ok(Self { invocations, items, subgroups, fifo_dispatch, matching })
     }
 
-    /// A tile for devices without subgroups.
+    /// Returns a tile for devices without subgroups.
     ///
     /// # Errors
     ///
-    /// A number of invocations that is no power of two, too small or too large; a number of elements that no kernel
-    /// has.
+    /// Fails unless the number of invocations is a power of two within bounds, and a kernel has the number of
+    /// elements.
     pub fn without_subgroups(invocations: u32, items: u32) -> Result<Self, Error> {
         let subgroups = Subgroups { smallest: GROUP, largest: GROUP, barrier: true };
         let limits = Limits { subgroups: Some(subgroups), fifo_dispatch: false, ..Limits::WEBGPU };
@@ -108,11 +108,11 @@ impl RadixTile {
         Ok(Self { matching: Matching::Groups, ..Self::new(invocations, items, &limits)? })
     }
 
-    /// The same tile, whose invocations match digits by masks.
+    /// Returns this tile with invocations that match digits by masks.
     ///
     /// # Errors
     ///
-    /// Subgroups of more lanes, or without a barrier.
+    /// Fails for subgroups of more than 32 lanes, or without a barrier.
     pub fn with_masks(self) -> Result<Self, Error> {
         let Subgroups { largest, barrier, .. } = self.subgroups;
         at_most([("lanes in a subgroup", largest.into(), 32)])?;
@@ -120,22 +120,22 @@ impl RadixTile {
         Ok(Self { matching: Matching::Masks, ..self })
     }
 
-    /// Elements in a tile.
+    /// Returns the number of elements in a tile.
     pub fn size(self) -> u32 {
         self.invocations * self.items
     }
 
-    /// Tiles of this many elements.
+    /// Returns the number of tiles in `count` elements.
     pub fn tiles(self, count: u32) -> u32 {
         count.div_ceil(self.size())
     }
 
-    /// The most subgroups that a workgroup may have.
+    /// Returns the maximum number of subgroups in a workgroup.
     fn most_subgroups(self) -> u32 {
         self.invocations / self.subgroups.smallest
     }
 
-    /// Counters of all subgroups, with the masks beside them.
+    /// Returns the number of counters of all subgroups, with the masks beside them.
     fn counters(self) -> u32 {
         let sets = if self.matching == Matching::Ballots { 1 } else { 2 };
         sets * self.most_subgroups() * RADIX
@@ -147,13 +147,13 @@ impl RadixTile {
         smallest == largest && barrier && self.matching != Matching::Groups
     }
 
-    /// Words of workgroup memory: the counters or, in their place, the tile; and an offset for each
-    /// value of the digit.
+    /// Returns the words of workgroup memory: the counters or, in their place, the tile; and an offset for
+    /// each value of the digit.
     fn workgroup_words(self) -> u32 {
         self.counters().max(self.size()) + RADIX
     }
 
-    /// Bytes of workgroup memory.
+    /// Returns the bytes of workgroup memory.
     pub fn workgroup_bytes(self) -> u64 {
         u64::from(self.workgroup_words()) * 4
     }
@@ -183,7 +183,7 @@ pub enum RadixWork {
     Sample,
     /// Chooses leading digits by the samples.
     Choose,
-    /// Cuts the array in windows, each for this many invocations.
+    /// Cuts the array into windows, each for this number of invocations.
     Cut(u32),
     /// Sorts the elements of windows.
     Finish(u32),
@@ -199,7 +199,7 @@ pub enum Scope {
     /// All elements, by leading digits that the device chooses: each pass sorts by the next chosen digit. For tests,
     /// the number of leading digits.
     Leading(Option<u32>),
-    /// Each segment of more elements than this, by all digits.
+    /// Each segment longer than this number of elements, by all digits.
     Segments(u32),
 }
 
@@ -232,7 +232,7 @@ pub struct Radix {
     pub drops_keys: bool,
     /// The elements and digits of the plan.
     pub scope: Scope,
-    /// True for a sweep that is usually idle: a few workgroups take one tile after another.
+    /// True for a usually idle sweep: a few workgroups take one tile after another.
     pub is_rare: bool,
 }
 
@@ -249,30 +249,30 @@ const CHUNK_SUMS: AuxBuffer = AuxBuffer::words("chunk_sums");
 
 /// The results of samples.
 const SAMPLES: AuxBuffer = AuxBuffer::words("key_samples");
-/// Where windows end and begin.
+/// The ends and the beginnings of windows.
 const CUTS: AuxBuffer = AuxBuffer::words("cuts");
 
-/// Words of [`VARYING`]: of keys of one word the last two stay zero. After them is the lowest of the
-/// leading digits.
+/// Words of [`VARYING`]: for keys of one word, the last two stay zero. The lowest of the leading digits
+/// follows them.
 const VARYING_WORDS: u64 = 4;
 
-/// The most samples, and words of each.
+/// The maximum number of samples, and the words of each.
 const MOST_SAMPLES: u64 = 8192;
 const SAMPLE_WORDS: u64 = 16;
 
-/// Elements that an invocation has of a window.
+/// Elements of a window for each invocation.
 const EACH: u32 = 8;
 
-/// The most keys that share the chosen leading digits with a key, on average.
+/// The maximum number of keys that share the chosen leading digits with a key, on average.
 const MATES: f64 = 24.0;
 
-/// Passes that must become needless to be worth the others.
+/// The minimum number of passes that leading digits must spare.
 const SPARED: usize = 2;
 
-/// The most workgroups that sort long runs.
+/// The maximum number of workgroups that sort long runs.
 const MOST_SORTING_RUNS: u64 = 512;
 
-/// The most workgroups that count: more only make more sums to add up.
+/// The maximum number of workgroups that count: more only make more sums to add up.
 const MOST_COUNTING: u64 = 1056;
 
 /// Rows of the status that a look-back reads together.
@@ -281,17 +281,17 @@ const ROWS: u32 = 8;
 /// Elements that an invocation counts at a time.
 const COUNTED_TOGETHER: u32 = 16;
 
-/// Elements that an invocation loads at once, where a pass copies.
+/// Elements that an invocation loads at once, if a pass copies.
 const COPIED_TOGETHER: u32 = 8;
 
 impl Radix {
-    /// A pass over all elements by the lowest digit.
+    /// Returns a pass over all elements by the lowest digit.
     pub(crate) fn new(tile: RadixTile, work: RadixWork, digits: u32, iota: bool) -> Self {
         let (digit, chunk, drops_keys, scope, is_rare) = (0, 0, false, Scope::All, false);
         Self { tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare }
     }
 
-    /// The most segments that there can be.
+    /// Returns the maximum number of segments.
     fn segments(&self, count: u32) -> u32 {
         match self.scope {
             Scope::All | Scope::Leading(_) => 0,
@@ -299,14 +299,14 @@ impl Radix {
         }
     }
 
-    /// Digits in a key of this shape.
+    /// Returns the number of digits in a key of this shape.
     pub fn digits_in(shape: Shape) -> u32 {
         shape.key_words() * (32 / DIGIT_BITS)
     }
 
-    /// Bytes of workgroup memory for a window of this number of invocations.
+    /// Returns the bytes of workgroup memory for a window of this number of invocations.
     pub(crate) fn window_bytes(window: u32, shape: Shape) -> u64 {
-        // With a gap after the elements of each, and whether any moved in each round.
+        // Includes a gap after the elements of each invocation, and a word per round for its movements.
         u64::from(window) * u64::from(EACH + 1) * shape.bytes() + 12 * 4
     }
 
@@ -316,7 +316,7 @@ impl Radix {
         matches!(self.work, Sweep(_) | Scatter | Runs(_) | Tile)
     }
 
-    /// Invocations of a window, where there are windows.
+    /// Returns the invocations of a window; `None` for work without windows.
     fn window(&self) -> Option<u32> {
         match self.work {
             RadixWork::Cut(window) | RadixWork::Finish(window) | RadixWork::Runs(window) => Some(window),
@@ -324,23 +324,23 @@ impl Radix {
         }
     }
 
-    /// The most runs of equal prefixes that no window holds.
+    /// Returns the maximum number of runs of equal prefixes that no window holds.
     fn most_runs(window: u32, count: u32) -> u64 {
         u64::from(segments::most_segments(count, window * EACH))
     }
 
-    /// Windows of this many elements.
+    /// Returns the number of windows in `count` elements.
     fn windows(window: u32, count: u32) -> u64 {
         let most = window * EACH;
         u64::from(count.div_ceil(most - most / 16))
     }
 
-    /// The most tiles that there can be: each segment may end within one.
+    /// Returns the maximum number of tiles: each segment may end within a tile.
     fn most_tiles(&self, count: u32) -> u32 {
         self.tile.tiles(count) + self.segments(count)
     }
 
-    /// Chunks of this many elements.
+    /// Returns the number of chunks in `count` elements.
     fn chunks(&self, count: u32) -> u32 {
         if self.chunk == 0 { 0 } else { self.tile.tiles(count).div_ceil(self.chunk) }
     }
@@ -401,7 +401,7 @@ impl KernelSpec for Radix {
                 let read = keys + if self.iota && self.digit == 0 { 0 } else { positions };
                 let is_last = self.digit + 1 == self.digits;
                 let written = positions + if self.drops_keys && is_last { 0 } else { keys };
-                // A rare pass counts as an idle one.
+                // A rare pass counts like an idle one.
                 if self.is_rare {
                     of_tile(tiles.min(MOST_COUNTING), 0)
                 } else {
@@ -459,7 +459,7 @@ impl KernelSpec for Radix {
                 at_most([("elements in a tile", count.into(), self.tile.size().into())])?;
                 whole
             }
-            // From either array, and to their own.
+            // These passes read from either array, and write to their own.
             RadixWork::Cut(_) | RadixWork::Finish(_) | RadixWork::Runs(_) => {
                 Access { to_other: true, ..whole }
             }
@@ -536,7 +536,7 @@ impl KernelSpec for Radix {
     }
 
     fn without_arguments(&self) -> Kernel {
-        // Only the choice of digits depends on their number.
+        // Only the choice of digits depends on the number of leading digits.
         let scope = match self.scope {
             Scope::Leading(_) if self.work != RadixWork::Choose => Scope::Leading(None),
             scope => scope,
@@ -555,7 +555,7 @@ impl KernelSpec for Radix {
         };
         let in_order = self.tile.fifo_dispatch;
         let counters = self.tile.most_subgroups() * RADIX;
-        // One for each subgroup, or for each invocation without subgroups.
+        // One sum for each subgroup, or for each invocation without subgroups.
         let sums = if in_groups { self.tile.invocations } else { self.tile.most_subgroups() };
         let constants = vec![
             ("TILE_SIZE", 1),
@@ -603,7 +603,7 @@ impl KernelSpec for Radix {
         .into()
     }
 
-    /// The other passes find numbers that the device needs, and a stable sort does not.
+    /// The other passes find numbers for the device; a stable sort does not need them.
     fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
         let by_digit = |elements: &mut [T], digit| elements.sort_by_key(|element| digit_of(*element, digit));
         match (self.work, self.scope) {
@@ -633,7 +633,7 @@ impl KernelSpec for Radix {
     }
 }
 
-/// Workgroups that look at keys.
+/// Returns the number of workgroups that sample keys.
 fn samples(count: u32) -> u64 {
     u64::from(count >> 17).clamp(8, MOST_SAMPLES)
 }
@@ -643,7 +643,7 @@ fn digit_of(element: impl Item, digit: u32) -> u64 {
 }
 
 impl Radix {
-    /// The function that a dispatch runs, and the text.
+    /// Returns the function that a dispatch runs, and the text.
     fn text(&self, shape: Shape, keys: Keys) -> (&'static str, String) {
         macro_rules! wgsl {
             ($($name:literal)*) => {
@@ -724,8 +724,8 @@ impl Radix {
         (entry_point, text)
     }
 
-    /// The leading digits of the passes, the lowest first: the forced number of digits, or the fewest digits that leave a
-    /// key with few mates. The device estimates the number of mates by a sample.
+    /// Returns the leading digits of the passes, the lowest first: the forced number of digits, or the fewest digits
+    /// that leave a key with few mates. The device estimates the number of mates by a sample.
     fn chosen(&self, elements: &[impl Item], forced: Option<u32>) -> Vec<u32> {
         let mut keys: Vec<u64> = elements.iter().map(|element| element.key()).collect();
         keys.sort_unstable();

@@ -1,49 +1,48 @@
-//! Segments: ranges of the array, each sorted by itself. Maybe only the device knows where they
-//! are.
+//! Segments: ranges of the array, each sorted by itself. The host may not know the ranges, only the
+//! device.
 //!
-//! Offsets define them: the first offset is where the first segment begins, and each segment ends
-//! where the next one begins. A plan's passes find them in what was made of the offsets
-//! before: short segments in lists, one for each class of lengths up to the same power of two; of
-//! longer ones, each tile of the radix sort.
+//! Offsets define segments: the first segment begins at the first offset, and each segment ends where the
+//! next begins. Earlier kernels list the segments for a plan's passes: short segments in one list for each
+//! class of lengths up to one power of two, longer segments by their tiles of the radix sort.
 
 use std::ops::Range;
 
 use super::AuxBuffer;
 
-/// For each tile of segments that are sorted by radix: where its segment begins and ends, the
-/// segment's first tile, and the segment's number among those.
+/// For each tile of segments sorted by radix: the beginning and the end of its segment, the segment's
+/// first tile, and the segment's number among the long segments.
 pub const SEGMENT_TILES: AuxBuffer =
     AuxBuffer { name: "segment_tiles", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
 
 /// Numbers of short segments, by classes.
 pub const SEGMENT_LIST: AuxBuffer = AuxBuffer::words("segment_list").read();
 
-/// For each class of lengths: its first tile among those of its group, its segments, and where its
-/// list begins.
+/// For each class of lengths: its first tile in its group, its number of segments, and the beginning of
+/// its list.
 pub const SEGMENT_CLASSES: AuxBuffer =
     AuxBuffer { name: "segment_classes", wgsl_type: "array<vec4<u32>>", read_only: true, zeroed: false };
 
-/// The offsets, as the caller has them.
+/// The caller's offsets.
 pub const SEGMENT_OFFSETS: AuxBuffer = AuxBuffer::words("segment_offsets").read();
 
-/// What was found out about segments, of which the first word says whether offsets are wrong.
+/// The description of segments; a flag for wrong offsets is its first word.
 pub const SEGMENTS: AuxBuffer = AuxBuffer::words("segments").read();
 
 /// The length of the longest segments in the first class, as a power of two.
 pub const FIRST_CLASS_LOG2: u32 = 3;
 
-/// The most segments of more than `longer_than` elements that `count` elements have.
+/// Returns the maximum number of segments with more than `longer_than` elements in `count` elements.
 pub fn most_segments(count: u32, longer_than: u32) -> u32 {
     count / longer_than.saturating_add(1)
 }
 
-/// Segments of these lengths, or of fewer elements, are in no class before that with the longest of
-/// 2^`log2` elements.
+/// Returns the greatest length below the class of lengths up to 2^`log2` elements: segments of the class
+/// are longer.
 pub(super) fn longer_than(log2: u32) -> u32 {
     if log2 <= FIRST_CLASS_LOG2 { 1 } else { 1 << (log2 - 1) }
 }
 
-/// The segments with these offsets in so many elements; without offsets all are one.
+/// Returns the segments with these offsets; without offsets, all `count` elements are one segment.
 pub(super) fn ranges(offsets: &[u32], count: usize) -> Vec<Range<usize>> {
     match offsets {
         [] => std::iter::once(0..count).collect(),

@@ -2,10 +2,10 @@
 //! array. [`crate::plan`]'s `select.rs` explains their combination.
 //!
 //! ```text
-//! Clear       nothing is counted or known
+//! Clear       counters and known digits set to zero
 //! Histogram   one digit counted, of the keys that agree with the last selected one in all higher digits
 //! Choose      that digit of the last selected key, and the number of selected keys with this digit
-//! Count       keys less than it in each chunk, and those that equal it
+//! Count       keys less than the last selected key, and keys equal to it, in each chunk
 //! Keep        the selected elements of each chunk to their places
 //! Return      the selected elements back to their original array
 //! ```
@@ -19,10 +19,10 @@ use crate::error::{Error, at_least, at_most};
 use crate::item::Item;
 use crate::limits::Limits;
 
-/// Bits of a digit, at most: a counter for each value has room in 16 KiB.
+/// The maximum bits of a digit: 16 KiB have room for a counter of each value.
 const DIGIT_BITS: u32 = 11;
 
-/// Values of a digit, at most.
+/// The maximum number of values of a digit.
 const RADIX: u32 = 1 << DIGIT_BITS;
 
 /// The digits in a word of a key, from the lowest: the first bit and the number of bits of each digit.
@@ -39,7 +39,7 @@ const MOST_INVOCATIONS: u32 = 256;
 /// Workgroups that keep any device busy with copying.
 const MOST_RETURNING: u32 = 1 << 14;
 
-/// The most workgroups: eight for each core of a large GPU. More only make more counts to add up.
+/// The maximum number of workgroups: eight for each core of a large GPU. More only make more counts to add up.
 const MOST_WORKGROUPS: u32 = 1056;
 
 /// The work of a pass.
@@ -51,11 +51,11 @@ pub enum SelectWork {
     Histogram,
     /// Finds the digit of the last selected key.
     Choose,
-    /// Counts by that key.
+    /// Counts keys by the last selected key.
     Count,
     /// Brings the selected elements together.
     Keep,
-    /// Brings them back.
+    /// Brings the selected elements back.
     Return,
 }
 
@@ -81,7 +81,7 @@ const CHOSEN: AuxBuffer = AuxBuffer::words("chosen");
 const CHUNK_COUNTS: AuxBuffer = AuxBuffer::words("chunk_counts");
 
 impl Select {
-    /// Digits in this number of bits, in one word or two.
+    /// Returns the number of digits in this number of bits, in one word or two.
     pub fn digits(bits: u32) -> u32 {
         let in_word = |bits: u32| DIGITS.iter().filter(|(shift, _)| *shift < bits).count() as u32;
         in_word(bits) + in_word(bits.saturating_sub(32))
@@ -94,8 +94,8 @@ impl Select {
         (CHUNK_COUNTS.name, 8 * MOST_WORKGROUPS as u64),
     ];
 
-    /// The constants of a kernel that writes the arguments of these passes if only the device knows the number of
-    /// elements.
+    /// Returns the constants of a kernel that writes the arguments of these passes if only the device knows the
+    /// number of elements.
     pub fn constants() -> String {
         let mut text = super::constants(&[("CHUNK_UNIT", CHUNK_UNIT), ("MOST_WORKGROUPS", MOST_WORKGROUPS)]);
         let [(a, wide_a), (b, wide_b), (c, wide_c)] = DIGITS;
@@ -104,14 +104,14 @@ impl Select {
         text
     }
 
-    /// The digit's word of the key, its lowest bit in this word, and its number of bits.
+    /// Returns the digit's word of the key, its lowest bit in this word, and its number of bits.
     fn place(&self) -> (u32, u32, u32) {
         let count = DIGITS.len() as u32;
         let (shift, width) = DIGITS[(self.digit % count) as usize];
         (self.digit / count, shift, width)
     }
 
-    /// Elements in a chunk of an array with `count` elements, and the number of chunks.
+    /// Returns the elements in a chunk of an array with `count` elements, and the number of chunks.
     fn chunks(count: u32) -> (u32, u32) {
         let units = count.div_ceil(CHUNK_UNIT);
         let chunk = units.div_ceil(MOST_WORKGROUPS).max(1).saturating_mul(CHUNK_UNIT);
@@ -126,7 +126,7 @@ impl Select {
 impl KernelSpec for Select {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         at_least([
-            // A mask has a bit for each element, and is of an invocation.
+            // A mask has a bit for each of 32 elements, the elements of two invocations.
             ("invocations in a workgroup", limits.invocations.into(), 2),
             ("elements to select", self.k.into(), 1),
         ])?;
@@ -140,7 +140,7 @@ impl KernelSpec for Select {
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
         let workgroup_size = Self::invocations(limits);
         let (_, chunks) = Self::chunks(count);
-        // At most: once the last key is known whole, histograms read nothing.
+        // An upper bound: once the last key is known whole, histograms read nothing.
         let read = u64::from(count) * shape.key_bytes();
         let (workgroups, bytes_moved) = match self.work {
             SelectWork::Clear => (RADIX.div_ceil(workgroup_size), u64::from(RADIX) * 4),

@@ -36,9 +36,9 @@ impl KernelSpec for Step {
         Launch::of_invocations(self.comparisons(count.into()), bytes_moved, limits)
     }
 
-    /// In bounds since a pair is touched only where its higher position is below `n`, and the lower
-    /// one is lower whatever the number of the invocation: it lacks the bit in which the two
-    /// differ; of neighbours, the higher one is no less.
+    /// In bounds because a pair is accessed only if its higher position is below `n`. The other position is
+    /// lower for every number of an invocation, because it lacks the bit that differs; of neighbours, the
+    /// higher position is not less than the other.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         if matches!(self, Self::Alternating { .. }) {
             at_most([("elements in one sort", count.into(), 1 << 31)])?;
@@ -78,7 +78,7 @@ impl KernelSpec for Step {
         let (stride, start, block_log2) = match *self {
             Self::Mirror { block_log2 } => (1 << (block_log2 - 1), 0, 0),
             Self::Stride { stride_log2 } => (1 << stride_log2, 0, 0),
-            // Among 2^31 elements no place has bit 31 set, nor a higher one.
+            // Among 2^31 elements, no place has bit 31 or a higher bit set.
             Self::Alternating { stride_log2, block_log2 } => (1 << stride_log2, 0, block_log2.min(31)),
             Self::Phase { odd } => (1, odd.into(), 0),
         };

@@ -1,4 +1,4 @@
-//! The elements that one workgroup works on alone, and where it keeps them.
+//! The elements that one workgroup works on alone, and their place during the work.
 //!
 //! ```text
 //! one after another   [ tile 0 ······ │ tile 1 ······ │ tile 2 ······ ]       run = a tile, count = 0
@@ -6,7 +6,7 @@
 //! mirrored            [ 0 ·│ 1 ·│ 2 ·│ 3 ·│ 3 ·│ 2 ·│ 1 ·│ 0 ·]
 //! ```
 
-/// The tiles of a dispatch. Elements are counted from its first one.
+/// The tiles of a dispatch. Elements are counted from its first element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
     /// Neighbours in a tile.
@@ -15,29 +15,29 @@ pub struct Tiles {
     pub low: u32,
     /// Runs in a tile, as a power of two.
     pub count: u32,
-    /// Whether the upper half of these are where a mirror of the block between them has them.
+    /// True if the upper half of the runs lies mirrored in its block.
     pub mirrored: bool,
-    /// Where a tile is between its loads and its stores.
+    /// The place of a tile between its loads and its stores.
     pub held: &'static str,
 }
 
-/// Where elements are while a workgroup works on them: in memory that its invocations share.
+/// The place of elements while a workgroup works on them: memory that its invocations share.
 pub const WORKGROUP: &str = "workgroup memory";
-/// Where elements are: in registers, exchanged through workgroup memory.
+/// The place of elements: registers, with exchanges through workgroup memory.
 pub const REGISTERS: &str = "registers";
 
 impl Tiles {
-    /// Tiles of so many elements one after another.
+    /// Returns consecutive tiles of `run` elements.
     pub(super) fn consecutive(run: u64, held: &'static str) -> Self {
         Self { run, low: 0, count: 0, mirrored: false, held }
     }
 
-    /// Elements in a tile.
+    /// Returns the number of elements in a tile.
     pub fn size(&self) -> u64 {
         self.run << self.count
     }
 
-    /// The number of the tile that has this element.
+    /// Returns the number of the tile with this element.
     pub fn of(&self, index: u64) -> u64 {
         if self.count == 0 {
             return index / self.run;

@@ -1,15 +1,15 @@
-//! A tile in registers, of which only the best elements are left, in the other array: the passes of
+//! Reduces a tile in registers to its best elements, in the other array: the passes of
 //! [`Plan::top`](crate::plan::Plan::top). One workgroup reduces one tile to a run of slots.
 //!
 //! ```text
 //! least elements of groups     a0 a1 a2 a3 … one of each group, in workgroup memory
-//! bound                        the greatest of the ranks taken in subsets of them: k or more are not greater
-//! count                        less than the bound: as many as the run has slots, or fewer?
-//! run                          those that are less, then the bound itself up to k, then padding
+//! bound                        the greatest element selected by rank in subsets of them: k or more are not greater
+//! count                        elements less than the bound: more than the run has slots, or not?
+//! run                          elements less than the bound, then the bound itself up to k, then padding
 //! ```
 //!
-//! Where the count is larger than the run, the bound is found bit by bit instead: the k-th element
-//! itself, below which there are less than k.
+//! If the count exceeds the slots, the bound is found bit by bit instead: the k-th element itself, with
+//! fewer than k elements below it.
 
 use gpusort_shaders::wgsl;
 
@@ -19,7 +19,7 @@ use crate::item::Item;
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
-/// How the best elements of tiles are found.
+/// The search for the best elements of tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_field_names, reason = "a number that is not its logarithm needs another name")]
 pub struct TopTuning {
@@ -31,79 +31,79 @@ pub struct TopTuning {
 }
 
 impl TopTuning {
-    /// A tuning of these powers of two, in this order:
+    /// Returns a tuning of these powers of two, in this order:
     ///
     /// - elements in each invocation's registers;
     /// - invocations in a workgroup;
-    /// - groups of the elements of an invocation of which each has its least taken. More make a closer
-    ///   bound and take longer; there must be k in a workgroup;
-    /// - least elements of which a rank is taken at a time: likewise;
+    /// - groups of an invocation's elements; each group yields its least element. More groups make a closer
+    ///   bound and take longer; a workgroup must have k or more groups;
+    /// - least elements in a subset; each subset yields the element of one rank. Likewise;
     /// - slots in a run: k or more.
     ///
     /// # Errors
     ///
-    /// Numbers that no kernel has.
+    /// Fails for numbers that no kernel has.
     pub fn new(log2: [u32; 5]) -> Result<Self, Error> {
         let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2] = log2;
-        // Loops over registers are written out, so more of them make a text that no compiler takes.
+        // Loops over registers are written out: no compiler takes the text for more registers.
         within("for log2 of the elements in the registers of an invocation", elements_log2, 0..=10)?;
-        // Each is far below 32 where it is of use, and sums of them are exponents here.
+        // Useful values are far below 32, and sums of values are exponents here.
         let largest = log2.into_iter().max().unwrap_or_default();
         at_most([("for log2 of a number of a tuning", largest.into(), 15)])?;
         at_most([
             ("groups of the elements of an invocation", 1 << groups_log2, 1 << elements_log2),
             ("invocations in a subset", 1 << subset_log2, 1 << invocations_log2),
-            // So that each pass leaves less than it found.
+            // Each pass must leave fewer elements than it found.
             ("slots in a tile", 2 << slots_log2, 1 << (invocations_log2 + elements_log2)),
         ])?;
         Ok(Self { invocations_log2, elements_log2, groups_log2, subset_log2, slots_log2 })
     }
 
-    /// Whether a kernel for the first `k` elements of this shape keeps to the limits.
+    /// Returns true if a kernel for the first `k` elements of this shape keeps to the limits.
     pub(crate) fn fits(self, k: u32, shape: Shape, limits: &Limits) -> bool {
         Top { tuning: self, k }.check(shape, limits).is_ok()
     }
 
-    /// Elements in a tile, as a power of two.
+    /// Returns the number of elements in a tile, as a power of two.
     pub fn tile_log2(self) -> u32 {
         self.invocations_log2 + self.elements_log2
     }
 
-    /// Slots in a run, as a power of two.
+    /// Returns the number of slots in a run, as a power of two.
     pub fn slots_log2(self) -> u32 {
         self.slots_log2
     }
 
-    /// Slots in the runs that are left of this many elements.
+    /// Returns the number of slots in the runs of `count` elements.
     pub fn kept(self, count: u32) -> u64 {
         u64::from(count).div_ceil(1 << self.tile_log2()) << self.slots_log2
     }
 
-    /// Subsets of the least elements in all groups.
+    /// Returns the number of subsets of the least elements in all groups.
     fn subsets(self) -> u32 {
         1 << (self.groups_log2 + self.invocations_log2 - self.subset_log2)
     }
 
-    /// Elements in workgroup memory: the least ones of a group in each invocation, and one for each
-    /// subset.
+    /// Returns the number of elements in workgroup memory: the least element of one group in each invocation,
+    /// and one element for each subset.
     fn workgroup_elements(self) -> u32 {
         (1 << self.invocations_log2) + self.subsets()
     }
 
-    /// Bytes of workgroup memory: those elements, and a count.
+    /// Returns the bytes of workgroup memory: the elements there, and a count.
     pub fn workgroup_bytes(self, shape: Shape) -> u64 {
         u64::from(self.workgroup_elements()) * shape.bytes() + 4
     }
 }
 
-/// Leaves of every aligned tile a run in the other array. In it are the tile's first `k` in the
-/// sorted order, wherever in the run; the remaining slots hold others of the tile, none twice, or
-/// elements that sort last. After the runs is anything.
+/// Reduces every aligned tile to a run in the other array. The run has the tile's first `k` elements in the
+/// sorted order, at any places; the remaining slots hold other elements of the tile, without repetitions, or
+/// elements that sort last. The content after the runs is arbitrary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Top {
-    /// The tiles and runs, and how the best are found.
+    /// The tiles, the runs, and the search for the best elements.
     pub tuning: TopTuning,
-    /// How many elements must be kept.
+    /// The number of elements to keep.
     pub k: u32,
 }
 
@@ -127,10 +127,9 @@ impl KernelSpec for Top {
         }
     }
 
-    /// In bounds since loads beyond the last element are of that one, of which there is one
-    /// wherever there are workgroups; and stores go to the runs of tiles that are counted, to slots
-    /// below the run's number. Workgroup memory has a place for each invocation and for each subset
-    /// of each group.
+    /// In bounds because loads beyond the last element read the last element, which exists if workgroups do.
+    /// Stores go to the runs of counted tiles, to slots below the number of slots in a run. Workgroup memory
+    /// has a place for each invocation and for each subset of each group.
     fn access(&self, first: u32, count: u32) -> Result<Access, Error> {
         let kept = self.tuning.kept(count);
         at_most([("elements kept by a pass", kept, count.into())])?;

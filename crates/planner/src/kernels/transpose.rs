@@ -21,7 +21,7 @@ use crate::network::{self, Step};
 pub enum Rows {
     /// Puts elements that sort last into the positions from `from` on.
     Pad {
-        /// The number of elements that there are.
+        /// The number of elements before the padding.
         from: u32,
     },
     /// Sorts every row of 2^`row_log2` elements, alternately up and down.
@@ -29,7 +29,7 @@ pub enum Rows {
         /// Elements in a row, as a power of two.
         row_log2: u32,
     },
-    /// The strides 2^(`steps`−1) … 1 of a stage of alternating blocks of 2^`block_log2`.
+    /// Performs the strides 2^(`steps`−1) … 1 of a stage of alternating blocks of 2^`block_log2`.
     Merge {
         /// Elements in a row, as a power of two.
         row_log2: u32,
@@ -38,7 +38,7 @@ pub enum Rows {
         /// Size of the stage's blocks, as a power of two.
         block_log2: u32,
     },
-    /// Takes the array for rows of 2^`columns_log2` elements and turns rows into columns.
+    /// Treats the array as rows of 2^`columns_log2` elements and turns rows into columns.
     Transpose {
         /// Number of rows, as a power of two.
         rows_log2: u32,
@@ -51,7 +51,7 @@ pub enum Rows {
 const SIDE: u32 = 16;
 
 impl Rows {
-    /// Elements in a row, as a power of two; `None` if workgroups have no rows.
+    /// Returns the elements in a row, as a power of two; `None` if workgroups have no rows.
     fn row_log2(self) -> Option<u32> {
         match self {
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => Some(row_log2),
@@ -150,7 +150,7 @@ impl KernelSpec for Rows {
             Self::Pad { .. } => ("pad", 1),
             Self::Sort { row_log2 } => ("sort_rows", 1 << row_log2),
             Self::Merge { row_log2, .. } => ("merge_rows", 1 << row_log2),
-            // With rows of a square one element longer.
+            // Rows of a square are one element longer in workgroup memory.
             Self::Transpose { .. } => ("transpose", SIDE * (SIDE + 1)),
         };
         let text = wgsl("transpose").to_owned();
@@ -178,7 +178,7 @@ impl KernelSpec for Rows {
     fn interpret<T: Item>(&self, elements: &mut [T], _: &[u32], last: T) {
         match *self {
             Self::Pad { from } => elements[from as usize..].fill(last),
-            // Rows pair up within themselves, but whether up or down depends on where they are.
+            // Rows pair up within themselves, but their direction depends on their place.
             Self::Sort { .. } | Self::Merge { .. } => {
                 self.steps().iter().for_each(|step| step.perform(elements));
             }

@@ -1,19 +1,19 @@
 //! Unrolls the loops of a kernel that index registers.
 //!
-//! An array that lives in registers can be indexed by constants only; a loop's variable is none,
-//! and whether a driver unrolls the loop is its own choice. So the loops that must be unrolled are,
-//! here: each `for` on the line after the comment `// unroll` becomes a block for each value of its
-//! variable, with the value in the variable's place. The kernels are plain WGSL either way.
+//! Only constants can index an array in registers. A loop variable is not a constant, and each driver
+//! decides by itself whether to unroll a loop. This module therefore unrolls the loops that must be: each
+//! `for` on the line after the comment `// unroll` becomes a block for each value of its variable, with the
+//! value in the variable's place. The kernels are plain WGSL either way.
 //!
 //! The loops have one form, `for (var i = 0u; i < BOUND; i++) {`, where `BOUND` is a number or the
 //! name of a constant; they may be nested.
 
-/// `source` with every marked loop unrolled; `constants` are the names that bounds may have.
+/// Returns `source` with every marked loop unrolled; `constants` are the names that bounds may have.
 ///
 /// # Panics
 ///
-/// When a marked loop does not have the form that it must: the kernels are part of this crate, and
-/// the tests compile all of them.
+/// Panics if a marked loop does not have the required form: the kernels are part of this crate, and the
+/// tests compile all of them.
 pub(crate) fn unroll(source: &str, constants: &[(&str, u32)]) -> String {
     const MARK: &str = "// unroll\n";
     let Some((before, rest)) = source.split_once(MARK) else { return source.to_owned() };
@@ -30,7 +30,7 @@ pub(crate) fn unroll(source: &str, constants: &[(&str, u32)]) -> String {
     unrolled + &unroll(after, constants)
 }
 
-/// The variable, and the value of its bound.
+/// Returns the variable, and the value of its bound.
 fn parse_header<'a>(header: &'a str, constants: &[(&str, u32)]) -> Option<(&'a str, u32)> {
     let (variable, rest) = header.strip_prefix("for (var ")?.split_once(" = 0u; ")?;
     let (condition, step) = rest.strip_suffix("++)")?.split_once("; ")?;
@@ -39,7 +39,7 @@ fn parse_header<'a>(header: &'a str, constants: &[(&str, u32)]) -> Option<(&'a s
     Some((variable, constant.or_else(|| bound.trim_end_matches('u').parse().ok())?))
 }
 
-/// What is before the brace that closes the block in which `text` begins, and what is after it.
+/// Splits the text at the brace that closes the block around its beginning.
 fn split_at_closing_brace(text: &str) -> (&str, &str) {
     let mut depth = 1;
     let is_end = |c| {

@@ -1,11 +1,11 @@
-//! The texts of kernels beside sorts, which a caller records: what narrow keys become, and what sorted
-//! keys are for.
+//! The texts of kernels beside sorts, which a caller records: they prepare narrow keys, and use sorted
+//! keys.
 //!
 //! ```text
 //! widen     elements of 8 or 16 bits  ─▸ keys of 32 bits in their order, which are sorted
 //! narrow    keys                      ─▸ elements
 //! gather    positions, arrays         ─▸ arrays in the order of the positions
-//! unique    sorted keys               ─▸ the first of each with its value, how many are equal to it
+//! unique    sorted keys               ─▸ the first of equal keys with its value, and their number
 //! merge     two sorted runs           ─▸ one
 //! ```
 //!
@@ -21,45 +21,45 @@ use crate::error::Error;
 use crate::kernels::{constants, unroll};
 use crate::key::Form;
 
-/// Invocations in a workgroup of all of these.
+/// Invocations in a workgroup of any of these kernels.
 pub const BESIDE_WORKGROUP: u32 = 1 << WORKGROUP_LOG2;
 const WORKGROUP_LOG2: u32 = 8;
 
-/// Arrays that one dispatch gathers: with fewer storage buffers than any device has.
+/// The maximum number of arrays that one dispatch gathers, with fewer storage buffers than any device has.
 pub const MOST_GATHERED: usize = 3;
 
 /// Keys that an invocation of [`Beside::unique`] loads at a time, so that it waits for memory once.
 const TOGETHER: (&str, u32) = ("TOGETHER", 4);
 
-/// Elements of a tile in which [`Beside::unique`] counts.
+/// Elements in a tile for the counts of [`Beside::unique`].
 pub const UNIQUE_TILE: u32 = 4096;
 
-/// Words in which [`Beside::unique`] notes what it finds in so many elements: of each tile a number,
+/// Returns the number of words for the notes of [`Beside::unique`] on `n` elements: a number for each tile,
 /// and a bit for each element.
 #[must_use]
 pub const fn unique_words(n: u64) -> u64 {
     n.div_ceil(UNIQUE_TILE as u64) * (1 + UNIQUE_TILE as u64 / 32)
 }
 
-/// Elements of fewer than 32 bits, which are sorted as keys of 32.
+/// Elements of fewer than 32 bits, sorted as keys of 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Narrow {
     /// Bits of an element: 8 or 16.
     pub bits: u32,
-    /// What they mean.
+    /// The meaning of the bits.
     pub form: Form,
-    /// Largest first; NaN last.
+    /// True if the largest element comes first; NaN come last.
     pub descending: bool,
 }
 
-/// What these texts depend on.
+/// The settings of these texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Beside {
-    /// How keys are ordered: those of narrow elements as words without a sign.
+    /// The order of keys; keys of narrow elements are words without a sign.
     pub transform: KeyTransform,
-    /// What the caller's elements are, if they are narrow.
+    /// The caller's elements, if they are narrow.
     pub narrow: Option<Narrow>,
-    /// Whether arguments are immediates.
+    /// True if arguments are immediates.
     pub has_immediates: bool,
 }
 
@@ -84,7 +84,7 @@ impl Narrow {
 }
 
 impl Beside {
-    /// The texts before that of each kernel. `tile` is the number of elements in workgroup memory.
+    /// Returns the common beginning of the kernels' texts. `tile` is the number of elements in workgroup memory.
     fn begin(&self, tile: u32) -> String {
         constants(&[("WORKGROUP_SIZE", BESIDE_WORKGROUP), ("TILE_SIZE", tile)])
             + wgsl("common")
@@ -92,7 +92,7 @@ impl Beside {
             + wgsl(if self.has_immediates { "arguments_immediate" } else { "arguments_uniform" })
     }
 
-    /// A caller's keys, bound under this name, and the functions that read and write them.
+    /// Returns the text of a caller's keys, bound under this name, and of the functions that read and write them.
     fn keys(&self, name: &str, binding: u32) -> String {
         let (element, access) = match self.narrow {
             Some(_) => ("atomic<u32>", wgsl("callers/array_packed")),
@@ -102,19 +102,19 @@ impl Beside {
             + &access.replace("ELEMENTS", name)
     }
 
-    /// What keys are, and how they are ordered.
+    /// Returns the text of the type and the order of keys.
     fn order(&self) -> String {
         let key = wgsl(&format!("key_{}", self.transform.element.key_words().count()));
         key.to_owned() + &self.transform.text() + &self.narrow.map_or_else(String::new, Narrow::text)
     }
 
-    /// `widen` and `narrow`, of narrow elements.
+    /// Returns the text of `widen` and `narrow`, for narrow elements.
     #[must_use]
     pub fn widen(&self) -> String {
         self.begin(1) + &self.narrow.map_or_else(String::new, Narrow::text) + wgsl("callers/widen")
     }
 
-    /// `gather`, of arrays whose elements have these numbers of words, at most [`MOST_GATHERED`].
+    /// Returns the text of `gather`, for arrays with these numbers of words per element, at most [`MOST_GATHERED`].
     #[must_use]
     pub fn gather(&self, words: &[u32]) -> String {
         let mut text = self.begin(1);
@@ -137,8 +137,8 @@ impl Beside {
             )
     }
 
-    /// `count_firsts`, `number_firsts` and `note_firsts`; with `written`, `write_firsts` too, of which
-    /// it says whether there are values and counts.
+    /// Returns the text of `count_firsts`, `number_firsts` and `note_firsts`; with `written`, also of
+    /// `write_firsts`. The two flags say whether values exist, and whether counts do.
     #[must_use]
     pub fn unique(&self, written: Option<(bool, bool)>) -> String {
         let mut text = self.begin(1) + &constants(&[("TILE", UNIQUE_TILE), TOGETHER]) + &self.order();
@@ -152,23 +152,23 @@ impl Beside {
         text
     }
 
-    /// Elements of a tile of [`Self::merge`].
+    /// Returns the number of elements in a tile of [`Self::merge`].
     ///
     /// # Errors
     ///
-    /// None that happen: the tile is one that kernels have.
+    /// Never in practice: kernels have this tile.
     pub fn merge_tile(&self, payload: bool) -> Result<MergeTile, Error> {
-        // In 16,352 bytes of workgroup memory, which every device has; odd numbers, so that
-        // neighbours find theirs in different banks.
+        // Fits 16,352 bytes of workgroup memory, which every device has. The numbers are odd, so that
+        // neighbours find their elements in different banks.
         let words = self.transform.element.key_words().count() + u32::from(payload);
         MergeTile::new(WORKGROUP_LOG2, [15, 7, 5][words as usize - 1])
     }
 
-    /// `merge_runs`, of keys alone or with values.
+    /// Returns the text of `merge_runs`, for keys alone or with values.
     ///
     /// # Errors
     ///
-    /// As for [`Self::merge_tile`].
+    /// The errors of [`Self::merge_tile`].
     pub fn merge(&self, payload: bool) -> Result<String, Error> {
         let tile = self.merge_tile(payload)?;
         let own = tile.constants();

@@ -3,7 +3,7 @@
 //!
 //! Stage k makes sorted blocks of 2^k from sorted halves. Its first step compares each half's
 //! elements with the other half's in mirrored order, so the second half need not be reversed and
-//! every comparison is ascending; the steps after it halve the stride down to 1:
+//! every comparison is ascending; the later steps halve the stride down to 1:
 //!
 //! ```text
 //! stage 3   0 1 2 3 4 5 6 7
@@ -17,12 +17,12 @@ use crate::error::Error;
 use crate::kernels::{Dispatch, Local};
 use crate::network::{stage, stages};
 
-/// One dispatch per step.
+/// Returns one dispatch per step.
 pub(super) fn naive(elements: Elements) -> Result<Vec<Dispatch>, Error> {
     (1..=stages(elements.n)).flat_map(stage).map(|step| elements.dispatch(step)).collect()
 }
 
-/// Tiles sorted in workgroup memory; then, for each larger stage, one dispatch per step that leaves
+/// Sorts tiles in workgroup memory; then, for each larger stage, uses one dispatch per step that leaves
 /// a tile and one for all remaining steps.
 pub(super) fn local_global(elements: Elements) -> Result<Vec<Dispatch>, Error> {
     let stages = stages(elements.n);

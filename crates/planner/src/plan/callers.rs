@@ -25,11 +25,11 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// Settings for elements with or without a payload, sorted by this variant or by the device's best one.
+    /// Returns settings for elements with or without a payload, sorted by this variant or by the device's best one.
     ///
     /// # Errors
     ///
-    /// A variant of another algorithm; limits that no radix sort keeps.
+    /// Fails for a variant of another algorithm, or for limits that no radix sort keeps.
     pub fn new(
         transform: KeyTransform,
         payload: bool,
@@ -44,7 +44,7 @@ impl Callers {
         Ok(Self { shape, tuning, variant, transform, limits: *limits })
     }
 
-    /// A plan of the radix sort for at most `capacity` elements.
+    /// Returns a plan of the radix sort for at most `capacity` elements.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl Callers {
         self.sort_by(self.variant_for(capacity), capacity)
     }
 
-    /// The plans that sort fewer elements faster than [`Self::sort`], each with its most elements, in ascending
-    /// order.
+    /// Returns the plans that sort fewer elements faster than [`Self::sort`], each with its maximum number of
+    /// elements, in ascending order.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ impl Callers {
         Ok(single.map(|plan| (plan.n(), plan)).into_iter().chain(few).collect())
     }
 
-    /// The plan by which one workgroup sorts at most `capacity` elements, or the elements that its tile holds. `None`
-    /// if the device has no such tile, or if the caller requested a variant.
+    /// Returns the plan for a sort of at most `capacity` elements in one workgroup, limited to the elements of its
+    /// tile. `None` if the device has no such tile, or if the caller requested a variant.
     ///
     /// # Errors
     ///
@@ -97,8 +97,8 @@ impl Callers {
         self.plan(elements, radix::plan(elements, variant, &self.tuning, digits, iota)?)
     }
 
-    /// The value that kernels read as tiles per chunk, in a plan for `capacity` elements: for `leading` the seed of its
-    /// samples.
+    /// Returns the value that kernels read as tiles per chunk, in a plan for `capacity` elements: for `leading`, the
+    /// seed of its samples.
     pub fn chunk(&self, capacity: u32) -> u32 {
         match self.variant_for(capacity) {
             Variant::Leading => leading::seed(),
@@ -106,8 +106,8 @@ impl Callers {
         }
     }
 
-    /// A plan that sorts rows of this length, each by itself. With `iota` it writes positions within rows,
-    /// without it moves the caller's payload.
+    /// Returns a plan that sorts rows of this length, each by itself. With `iota`, the plan writes positions within
+    /// rows; otherwise it moves the caller's payload.
     ///
     /// # Errors
     ///
@@ -118,9 +118,9 @@ impl Callers {
         self.plan(elements, vec![elements.dispatch(batch)?])
     }
 
-    /// A plan that sorts segments of these lengths, each by itself, once the device knows the segments; other
-    /// segments stay as they are. With `iota` it writes positions within segments, without it moves the
-    /// caller's payload.
+    /// Returns a plan that sorts segments of these lengths, each by itself, once the device knows the segments.
+    /// Other segments stay unchanged. With `iota`, the plan writes positions within segments; otherwise it
+    /// moves the caller's payload.
     ///
     /// # Errors
     ///
@@ -130,9 +130,9 @@ impl Callers {
         self.plan(elements, segments::plan(elements, self, iota, lengths)?)
     }
 
-    /// A plan that sorts this number of segments in the order of their offsets, if no segment has more than
-    /// `longest` elements; otherwise as [`Self::segments`]. `None` if lists of segments are better, because most
-    /// segments are far shorter.
+    /// Returns a plan that sorts this number of segments in the order of their offsets, if no segment has more
+    /// than `longest` elements; otherwise like [`Self::segments`]. `None` if lists of segments are better,
+    /// because most segments are far shorter.
     ///
     /// # Errors
     ///
@@ -149,8 +149,8 @@ impl Callers {
         dispatch.map(|dispatch| self.plan(elements, vec![dispatch])).transpose()
     }
 
-    /// A plan that leaves the first `k` of at most `n` elements at the beginning, in their original order. `None`
-    /// if a sort of all elements is faster.
+    /// Returns a plan that leaves the first `k` of at most `n` elements at the beginning, in their original order.
+    /// `None` if a sort of all elements is faster.
     ///
     /// # Errors
     ///

@@ -18,12 +18,12 @@ use crate::error::{Error, at_most};
 use crate::kernels::{Dispatch, Fused, FusedWork};
 use crate::network::stages;
 
-/// The dispatches with the tuning measured to be the best.
+/// Returns the dispatches with the tuning measured to be the best.
 pub(super) fn measured(elements: Elements) -> Result<Vec<Dispatch>, Error> {
     plan(elements, &Tuning::measured(elements.n, elements.shape, elements.limits))
 }
 
-/// Tiles sorted in registers, then the passes of all larger stages.
+/// Returns dispatches that sort tiles in registers, then the passes of all larger stages.
 pub(super) fn plan(elements: Elements, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
     let n = elements.n;
     let (sorted_log2, tile_log2) = (tuning.sort_tile.log2(), tuning.tile.log2());
@@ -70,8 +70,8 @@ pub(super) fn plan(elements: Elements, tuning: &Tuning) -> Result<Vec<Dispatch>,
     Ok(dispatches)
 }
 
-/// The passes of the stages after the stage of blocks of 2^`sorted_log2`, cut for the least expected time. Each has the
-/// log2 size of the blocks that its comparisons do not leave.
+/// Returns the passes of the stages after the stage of blocks of 2^`sorted_log2`, cut for the least expected time,
+/// each with the log2 size of the blocks that its comparisons do not leave.
 fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32)> {
     let (tile, tile_log2) = (tuning.tile, tuning.tile.log2());
     let run_log2 = tuning.run_log2.min(tile_log2 - 1);
@@ -123,7 +123,7 @@ fn passes(sorted_log2: u32, stages: u32, tuning: &Tuning) -> Vec<(FusedWork, u32
     passes
 }
 
-/// The most regions, as a power of two.
+/// The maximum number of regions, as a power of two.
 const MOST_REGIONS_LOG2: u32 = 12;
 
 /// A pass and the remainder after it: a stage, and the number of its steps.

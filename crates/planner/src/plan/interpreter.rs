@@ -1,7 +1,7 @@
 //! Performs a plan on the CPU, dispatch by dispatch.
 //!
-//! This interpreter defines what every plan means: a kernel is right when it leaves the data as its
-//! CPU twin does.
+//! This interpreter defines the meaning of every plan: a kernel is right if it leaves the same data as its
+//! CPU twin.
 //!
 //! ```text
 //! plan ── dispatch ── kernel ── CPU twin on the dispatch's part of the array
@@ -11,7 +11,7 @@
 use super::{Dispatch, Kernel, Plan};
 use crate::item::Item;
 
-/// Performs `plan` on `elements`, calling `progress` after each dispatch with the number done so
+/// Performs `plan` on `elements`, and calls `progress` after each dispatch with the number done so
 /// far.
 ///
 /// Elements are compared as a whole: to carry positions, pass pairs of key and position. A plan
@@ -19,7 +19,7 @@ use crate::item::Item;
 ///
 /// # Panics
 ///
-/// When the plan is not for this many elements.
+/// Panics unless the plan is for this number of elements.
 pub fn perform<T: Item>(plan: &Plan, elements: &mut [T], mut progress: impl FnMut(u64)) {
     assert_eq!(plan.n() as usize, elements.len(), "the plan is for another size");
     // Any element that sorts last serves as padding: the largest is as good as one larger than all.
@@ -30,21 +30,20 @@ pub fn perform<T: Item>(plan: &Plan, elements: &mut [T], mut progress: impl FnMu
     elements.copy_from_slice(&array[..elements.len()]);
 }
 
-/// The same on an array with room for all that the plan accesses, and with an element that fills
-/// the rest of it and the unused places of runs. Calls `watch` after each dispatch with the number
-/// done so far, that dispatch and the array as it leaves it.
+/// Performs a plan on an array with room for all its accesses. `last` fills the array beyond the elements,
+/// and unused places of runs. Calls `watch` after each dispatch with the number done so far, the dispatch
+/// and the resulting array.
 ///
 /// # Panics
 ///
-/// When the array has no room.
+/// Panics if the array has too little room.
 pub fn watch<T: Item>(plan: &Plan, array: &mut [T], last: T, watch: impl FnMut(u64, &Dispatch, &[T])) {
     assert!(array.len() >= plan.room().max(plan.other_room()) as usize, "the plan is for a larger array");
     let perform = |kernel: Kernel, part: &mut [T]| kernel.perform(part, &[], last);
     each_dispatch(plan, array, perform, watch);
 }
 
-/// Has `perform` do what each dispatch does to its part of the array, and calls `watch` after it,
-/// as [`watch`] does.
+/// Calls `perform` for each dispatch on its part of the array, and `watch` after it, like [`watch`].
 pub fn each_dispatch<T: Item>(
     plan: &Plan,
     elements: &mut [T],
@@ -55,7 +54,7 @@ pub fn each_dispatch<T: Item>(
         let part = &mut elements[dispatch.first() as usize..][..dispatch.count() as usize];
         perform(dispatch.kernel(), part);
         watch(done, dispatch, elements);
-        // Checked rarely, since a check costs as much as a phase.
+        // Checks rarely, because a check takes the time of a phase.
         if plan.ends_early() && done % 64 == 0 && elements.is_sorted() {
             break;
         }

@@ -46,14 +46,14 @@ use super::{Elements, RadixTuning};
 use crate::error::Error;
 use crate::kernels::{Dispatch, Radix, RadixWork, Scope};
 
-/// The number that draws the samples: another number in each process. It is never 0, because it takes the place of
-/// the number of tiles in a chunk.
+/// Returns the number that draws the samples, different in each process. The number is never 0, because it takes
+/// the place of the number of tiles in a chunk.
 pub fn seed() -> u32 {
     static SEED: OnceLock<u32> = OnceLock::new();
     *SEED.get_or_init(|| RandomState::new().build_hasher().finish() as u32 | 1)
 }
 
-/// The passes. The first that runs writes `iota` as payload, or reads the payload.
+/// Returns the passes. The first that runs writes `iota` as payload, or reads the payload.
 pub(super) fn plan(elements: Elements, tuning: &RadixTuning, iota: bool) -> Result<Vec<Dispatch>, Error> {
     let digits = Radix::digits_in(elements.shape);
     let window = tuning.window(elements.shape, elements.limits);

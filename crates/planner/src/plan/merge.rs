@@ -1,4 +1,4 @@
-//! Sorted runs that lie one after another, merged two by two from one array to the other and back:
+//! Merges consecutive sorted runs two by two, from one array to the other and back:
 //!
 //! ```text
 //! runs      a │ b │ c │ d │ e
@@ -7,14 +7,14 @@
 //! level 3          abcde
 //! ```
 //!
-//! A merge of two reads and writes each element once, so that a merge of several reads and writes
-//! it as often as there are levels.
+//! A merge of two runs reads and writes each element once, so a merge of several runs reads and writes
+//! each element once per level.
 
 use super::Elements;
 use crate::error::Error;
 use crate::kernels::{Dispatch, Merge, MergeTile};
 
-/// The passes that merge runs of these lengths.
+/// Returns the passes that merge runs of these lengths.
 pub(super) fn plan(elements: Elements, lengths: &[u32]) -> Result<Vec<Dispatch>, Error> {
     let tile = MergeTile::measured(elements.shape, elements.limits)?;
     let mut lengths: Vec<u32> = lengths.iter().copied().filter(|&length| length > 0).collect();

@@ -24,7 +24,7 @@
 //! ```text
 //!                  elements there: front n, back 0
 //! dispatch 1       reads ≤ front's        writes there    front = max of both
-//! dispatch 2       reads ≤ front's        writes back     back = written elements; then it becomes the front
+//! dispatch 2       reads ≤ front's        writes back     back = written elements; then the back becomes the front
 //! …
 //! ```
 
@@ -84,12 +84,12 @@ impl<'a> Elements<'a> {
         Ok(Self { n: checked_size(n, shape, limits)?, shape, limits })
     }
 
-    /// A kernel on all elements.
+    /// Returns a kernel on all elements.
     fn dispatch(self, kernel: impl Into<Kernel>) -> Result<Dispatch, Error> {
         self.dispatch_on(0, self.n, kernel)
     }
 
-    /// A kernel on `count` elements from `first` on.
+    /// Returns a kernel on `count` elements from `first` on.
     fn dispatch_on(self, first: u32, count: u32, kernel: impl Into<Kernel>) -> Result<Dispatch, Error> {
         Dispatch::new(kernel, first, count, self.shape, self.limits)
     }
@@ -110,7 +110,7 @@ pub struct Plan {
     rounds: Vec<Round>,
     room: u32,
     other_room: u32,
-    /// With the words that each must hold.
+    /// The auxiliary buffers, with the words that each must hold.
     aux_buffers: Vec<(AuxBuffer, u64)>,
     ends_early: bool,
 }
@@ -155,8 +155,8 @@ impl Plan {
         }
     }
 
-    /// The same sort in tiles of 2^`tile_log2` elements, however many a device could hold: with few
-    /// elements to look at it takes every kind of dispatch that many elements take.
+    /// Plans a sort in tiles of 2^`tile_log2` elements, even if the device could hold more: a plan of few
+    /// elements then has every kind of dispatch that many elements take, and stays readable.
     ///
     /// # Errors
     ///
@@ -178,7 +178,7 @@ impl Plan {
         match (algorithm, variant) {
             (Algorithm::Bitonic, Variant::Fused) => {
                 let tile = tuning::small_tile(tile_log2, limits)?;
-                // In runs as short as suits them.
+                // Runs take a third of the tile's bits.
                 let run_log2 = tile.log2() / 3;
                 Self::fused(n, shape, limits, &Tuning { sort_tile: tile, tile, run_log2, region_log2: 32 })
             }
@@ -189,12 +189,12 @@ impl Plan {
             (Algorithm::Radix, _) => {
                 Self::radix(variant, n, shape, limits, &RadixTuning::of_small_tile(tile_log2, limits)?)
             }
-            // The tiles of these are as large as workgroup memory.
+            // Tiles of these variants fill workgroup memory.
             _ => Self::new(algorithm, variant, n, shape, &small),
         }
     }
 
-    /// A plan of the bitonic `fused` variant with a custom tuning, for measurements.
+    /// Returns a plan of the bitonic `fused` variant with a custom tuning, for measurements.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl Plan {
         Self::once(elements, fused::plan(elements, tuning)?)
     }
 
-    /// A plan of the radix sort with a custom tuning, for measurements.
+    /// Returns a plan of the radix sort with a custom tuning, for measurements.
     ///
     /// # Errors
     ///
@@ -222,19 +222,19 @@ impl Plan {
         Self::once(elements, radix::plan(elements, variant, tuning, Radix::digits_in(shape), shape.payload)?)
     }
 
-    /// A plan that merges sorted runs of these lengths, which lie one after another.
+    /// Returns a plan that merges consecutive sorted runs of these lengths.
     ///
     /// # Errors
     ///
-    /// The errors of [`Plan::new`]; more elements than are merged at once.
+    /// The errors of [`Plan::new`]; more elements than one merge takes.
     pub fn merge(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Self, Error> {
         let n = lengths.iter().map(|&length| length as usize).sum();
         let elements = Elements::new(n, shape, limits)?;
         Self::once(elements, merge::plan(elements, lengths)?)
     }
 
-    /// A plan of single kernels, each as (kernel, first, count): the kernel on `count` elements
-    /// from `first` on. For tests and measurements of kernels; it need not sort.
+    /// Returns a plan of single kernels, each as (kernel, first, count): the kernel on `count` elements
+    /// from `first` on. The plan is for tests and measurements of kernels, and need not sort.
     ///
     /// # Errors
     ///
@@ -257,12 +257,12 @@ impl Plan {
         Self::once(elements, kernels.into_iter().map(dispatch).collect::<Result<_, _>>()?)
     }
 
-    /// A plan of these dispatches, without repetitions.
+    /// Returns a plan of these dispatches, without repetitions.
     fn once(elements: Elements, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
         Self::from_rounds(elements, vec![Round { dispatches, times: 1 }], false)
     }
 
-    /// The one constructor. With `ends_early` the dispatches are phases of odd-even sort.
+    /// Makes a plan; no other constructor exists. With `ends_early`, the dispatches are phases of odd-even sort.
     ///
     /// # Errors
     ///
@@ -276,7 +276,7 @@ impl Plan {
         for round in &rounds {
             let began = side;
             // The second repetition starts from the state that the first one left, like all later
-            // ones.
+            // repetitions.
             for repetition in 0..round.times.min(2) {
                 let has_moved = repetition > 0 && side != began;
                 refuse_if([("a repeated pass must end in the array in which it began", has_moved)])?;
@@ -308,8 +308,8 @@ impl Plan {
         Ok(Self { n, shape, rounds, room, other_room, aux_buffers, ends_early })
     }
 
-    /// The first `count` dispatches alone, to inspect intermediate states. If several dispatches write to the other
-    /// array before the next one finds the elements there, the interpreter has another state between them.
+    /// Returns the first `count` dispatches alone, to inspect intermediate states. If several dispatches write to the
+    /// other array before the next one finds the elements there, the interpreter has another state between them.
     #[must_use]
     pub fn prefix(&self, count: u64) -> Self {
         let dispatches = self.dispatches().take(count as usize).copied().collect();
@@ -317,7 +317,7 @@ impl Plan {
         Self { rounds: vec![Round { dispatches, times: 1 }], ..self.clone() }
     }
 
-    /// This plan repeated `times` times, to measure short plans.
+    /// Returns this plan repeated `times` times, to measure short plans.
     ///
     /// # Errors
     ///
@@ -336,7 +336,7 @@ impl Plan {
         Self::from_rounds(elements, rounds, self.ends_early)
     }
 
-    /// The same plan for callers of the payload alone: it may leave keys in any order.
+    /// Returns this plan for callers of the payload alone: the plan may leave keys in any order.
     #[must_use]
     pub fn without_keys(mut self) -> Self {
         for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
@@ -345,7 +345,7 @@ impl Plan {
         self
     }
 
-    /// The same plan for elements with an existing iota, which may begin at any number.
+    /// Returns this plan for elements with an existing iota, which may begin at any number.
     #[must_use]
     pub fn after_iota(mut self) -> Self {
         for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
@@ -364,46 +364,46 @@ impl Plan {
         self.shape.payload && !self.distinct_dispatches().any(iota)
     }
 
-    /// The buffers that kernels bind besides keys and payload, with the words that each must hold.
+    /// Returns the buffers that kernels bind besides keys and payload, with the words that each must hold.
     pub fn aux_buffers(&self) -> &[(AuxBuffer, u64)] {
         &self.aux_buffers
     }
 
-    /// Every dispatch in order, with repetitions.
+    /// Returns every dispatch in order, with repetitions.
     pub fn dispatches(&self) -> impl Iterator<Item = &Dispatch> {
         self.rounds.iter().flat_map(|round| (0..round.times).flat_map(|_| &round.dispatches))
     }
 
-    /// Groups of dispatches with the number of their repetitions, in order.
+    /// Returns groups of dispatches with the number of their repetitions, in order.
     pub fn rounds(&self) -> impl Iterator<Item = (&[Dispatch], u64)> {
         self.rounds.iter().map(|round| (&round.dispatches[..], round.times))
     }
 
-    /// Every dispatch, without repetitions.
+    /// Returns every dispatch, without repetitions.
     pub fn distinct_dispatches(&self) -> impl Iterator<Item = &Dispatch> {
         self.rounds.iter().flat_map(|round| &round.dispatches)
     }
 
-    /// Number of dispatches, with repetitions.
+    /// Returns the number of dispatches, with repetitions.
     pub fn dispatch_count(&self) -> u64 {
         self.rounds.iter().map(|round| round.times * round.dispatches.len() as u64).sum()
     }
 
-    /// Bytes of device memory read and written in total.
+    /// Returns the bytes of device memory read and written in total.
     pub fn bytes_moved(&self) -> u64 {
         let round = |round: &Round| round.dispatches.iter().map(Dispatch::bytes_moved).sum::<u64>();
         self.rounds.iter().map(|r| r.times * round(r)).sum()
     }
 
-    /// The bytes moved by the first `dispatches` dispatches, for a sort that ended early.
+    /// Returns the bytes moved by the first `dispatches` dispatches, for a sort that ended early.
     pub fn bytes_moved_by(&self, dispatches: u64) -> u64 {
-        // The phases left out are like those performed.
+        // The omitted phases are like the performed phases.
         let planned = u128::from(self.dispatch_count().max(1));
         (u128::from(self.bytes_moved()) * u128::from(dispatches) / planned) as u64
     }
 }
 
-/// The passes of a sort without repetitions. With `iota`, the first pass of a radix sort writes it as payload.
+/// Returns the passes of a sort without repetitions. With `iota`, the first radix pass writes it as payload.
 fn passes(
     elements: Elements,
     algorithm: Algorithm,
@@ -424,7 +424,7 @@ fn passes(
     }
 }
 
-/// Each auxiliary buffer once, with the most words of its name.
+/// Returns each auxiliary buffer once, with the maximum number of words of its name.
 pub fn merged(aux_buffers: impl Iterator<Item = (AuxBuffer, u64)>) -> Vec<(AuxBuffer, u64)> {
     let mut merged: Vec<(AuxBuffer, u64)> = Vec::new();
     for (aux, words) in aux_buffers {
@@ -436,11 +436,11 @@ pub fn merged(aux_buffers: impl Iterator<Item = (AuxBuffer, u64)>) -> Vec<(AuxBu
     merged
 }
 
-/// The number of elements as a u32, for kernels.
+/// Returns the number of elements as a u32, for kernels.
 ///
 /// # Errors
 ///
-/// More than 32-bit positions can address, or than a buffer or a binding holds.
+/// Fails for more elements than 32-bit positions can address, or than a buffer or a binding holds.
 fn checked_size(n: usize, shape: Shape, limits: &Limits) -> Result<u32, Error> {
     at_most([("elements in one sort", n as u64, u32::MAX.into())])?;
     check_bytes(n as u64 * shape.key_bytes(), limits)?;

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::kernels::{Fused, FusedTile, FusedWork};
 use crate::network::Step;
 
-/// One dispatch per phase: a phase reads what neighbouring workgroups wrote in the phase before,
+/// Returns one dispatch per phase: a phase reads what neighbouring workgroups wrote in the phase before,
 /// and only the end of a dispatch orders workgroups.
 pub(super) fn naive(elements: Elements) -> Result<Vec<Round>, Error> {
     let (even, odd) = (Step::Phase { odd: false }, Step::Phase { odd: true });
@@ -23,9 +23,9 @@ pub(super) fn naive(elements: Elements) -> Result<Vec<Round>, Error> {
     ])
 }
 
-/// The same sort on blocks: each phase merges every block with its left or right neighbour. The two
-/// form a tile, and tiles start at 0 and at half a tile alternately; one workgroup processes a
-/// tile, so workgroups are independent within a phase. As many phases as there are blocks suffice (G. Baudet,
+/// Sorts blocks: each phase merges every block with its left or right neighbour. The two blocks form a
+/// tile, and tiles start at 0 and at half a tile alternately. One workgroup processes a tile, so workgroups
+/// are independent within a phase. One phase for each block suffices (G. Baudet,
 /// D. Stevenson, "Optimal sorting algorithms for parallel computers", 1978).
 pub(super) fn block(elements: Elements, tile: FusedTile) -> Result<Vec<Round>, Error> {
     let half = 1 << (tile.log2() - 1);

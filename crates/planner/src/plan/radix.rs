@@ -1,6 +1,6 @@
-//! Radix sort, least significant digit first: for each digit of eight bits, elements are
-//! distributed to the other array by its value, those of equal values in order. After the last
-//! digit they are sorted, and equal keys keep their order.
+//! Radix sort, least significant digit first. Each pass distributes elements to the other array by the value of a
+//! digit of eight bits; elements with equal values keep their order. After the last digit, the elements are sorted,
+//! and equal keys keep their order.
 //!
 //! ```text
 //! onesweep      [clear] [histogram] [sweep] [sweep] [sweep] [sweep]
@@ -12,28 +12,28 @@
 //! The first number comes from a histogram of the whole array; the third is the element's rank, found in registers
 //! and workgroup memory. The variants differ in the second number.
 //!
-//! Where elements are no more than one workgroup has room for, it sorts all of them by itself, in
-//! registers and workgroup memory, if a caller records the sort.
+//! If one workgroup has room for all elements, it sorts them by itself, in registers and workgroup memory, in
+//! a sort that a caller records.
 //!
 //! # Counts of earlier tiles
 //!
-//! `reduce-scan` counts each tile before it distributes any: a pass reads the elements twice.
-//! Workgroups do not wait for each other, so it runs on every device.
+//! `reduce-scan` counts each tile before it distributes any tile: a pass reads the elements twice.
+//! Workgroups do not wait for each other, so this variant runs on every device.
 //!
 //! `onesweep` (A. Adinets, D. Merrill, "Onesweep: a faster least significant digit radix sort for
-//! GPUs", 2022) reads them once. A tile publishes its counts, and looks back at the counts of earlier tiles, up to
-//! a tile that has published its sums: the counts of all tiles up to its own end. Then it publishes its own sums.
+//! GPUs", 2022) reads elements once. A tile publishes its counts, and looks back at the counts of earlier tiles, up
+//! to a tile with published sums: the counts of all tiles up to its own end. Then it publishes its own sums.
 //!
 //! ```text
 //! tile      0        1        2        3        4 looks back
 //! has       sums  ◂  sums  ◂  counts ◂ counts ◂ …
 //! ```
 //!
-//! No API promises that an earlier tile runs while this tile waits. So waiting is bounded: after a number of polls
-//! of the same row, an invocation counts its digit in the stalled tile itself, and publishes the count. So each sort
-//! ends, with the same result, in whatever order workgroups run. If workgroups do not start in order (llvmpipe gives
-//! each thread a range of workgroups), each workgroup takes the next number when it starts. Elsewhere numbers would
-//! only cost time.
+//! No API promises that an earlier tile runs while this tile waits. So waiting is bounded: after polling one row
+//! a number of times, an invocation counts its digit in the stalled tile itself, and publishes the count. Each
+//! sort therefore ends, with an equal result, for any order of workgroups. If workgroups do not start in order
+//! (llvmpipe gives each thread a range of workgroups), each workgroup takes the next number when it starts.
+//! Elsewhere, numbers would only cost time.
 //!
 //! # Digits without work
 //!
@@ -50,17 +50,17 @@
 //! Lanes of a subgroup hold consecutive elements, item by item. They find their peers, the lanes with the same
 //! digit, by one ballot for each bit; the rank is the number of peers in lower lanes, plus the subgroup's counter of
 //! earlier elements. Kernels use subgroup and lane, never the local index, since WGSL does not relate them.
-//! The kernels serve subgroups of 4 to 128 lanes; where subgroups are small, workgroups are, too, so that the counters
-//! of eight subgroups fit beside nothing else in 16 KiB.
+//! The kernels serve subgroups of 4 to 128 lanes. Small subgroups come with small workgroups: the counters of
+//! eight subgroups fit 16 KiB, with nothing beside them.
 //!
 //! Workgroup memory decides the speed: the tile lies where the counters were, and 24 KiB let four
 //! workgroups share a core.
 //!
 //! # Measured
 //!
-//! On an H200, u32, milliseconds at 2^26, each against the same without it; CUB's radix sort took
-//! 1.41 in the same runs. Expected is what a prototype gained, or the same kernel with the stage
-//! left out; a dash stands for no guess.
+//! On an H200, u32, milliseconds at 2^26, each with and without one change; CUB's radix sort took
+//! 1.41 in the same runs. The expected gain is the gain of a prototype, or of a kernel without the
+//! stage; a dash stands for no guess.
 //!
 //! | | expected | without | with |
 //! |---|---|---|---|
@@ -89,17 +89,17 @@
 //! but the number of atomic additions); the histogram from the end on, so that the cache has the
 //! beginning for the first pass (nothing); loads of four keys in the first pass, which may read them in any order
 //! (+2 %); workgroups that take one tile after another (+3 % with two for a core; with more, tiles wait for
-//! workgroups that have not started: seconds).
+//! workgroups not yet started: seconds).
 //!
 //! A pass of `onesweep` takes 0.338 ms, including 0.032 ms for the look-back: a pass of `reduce-scan` that distributes
-//! takes 0.306, and counting before it 0.08. The histogram of four digits takes
-//! 0.128, where reading the keys takes 0.075.
+//! takes 0.306, and counting before it 0.08. The histogram of four digits takes 0.128,
+//! and reading the keys alone 0.075.
 
 use super::{Elements, RadixTuning, Variant, leading};
 use crate::error::Error;
 use crate::kernels::{Dispatch, Radix, RadixWork};
 
-/// The passes for the lowest `digits`. The first pass that runs writes `iota` as payload, or reads the payload.
+/// Returns the passes for the lowest `digits`. The first that runs writes `iota` as payload, or reads the payload.
 pub(super) fn plan(
     elements: Elements,
     variant: Variant,

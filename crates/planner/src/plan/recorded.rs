@@ -25,10 +25,10 @@ use crate::limits::Limits;
 const BEGINS: u32 = 32;
 const EACH: u32 = 3;
 
-/// The most groups of classes of segments: one for each size of a tile.
+/// The maximum number of groups of classes of segments: one for each size of a tile.
 pub const MOST_GROUPS: u32 = 4;
 
-/// The common beginning of these texts: the offsets of members in argument structs, and `host.wgsl`.
+/// Returns the common beginning of these texts: the offsets of members in argument structs, and `host.wgsl`.
 fn host_text() -> String {
     let mut text = String::new();
     for (prefix, of, source) in [
@@ -47,33 +47,33 @@ fn host_text() -> String {
     text + wgsl("callers/host")
 }
 
-/// The names of a struct's members, all of them words.
+/// Returns the names of a struct's members, which are all words.
 fn members<'a>(text: &'a str, of: &str) -> impl Iterator<Item = &'a str> {
     let after = text.split_once(&format!("struct {of} {{")).map_or("", |(_, after)| after);
     let members = after.split_once('}').map_or("", |(members, _)| members);
     members.lines().filter_map(|line| line.trim().strip_suffix(": u32,"))
 }
 
-/// The text of `prepare`.
+/// Returns the text of `prepare`.
 #[must_use]
 pub fn prepare_text() -> String {
     host_text() + wgsl("callers/prepare")
 }
 
-/// The text of `prepare_rows`.
+/// Returns the text of `prepare_rows`.
 #[must_use]
 pub fn prepare_rows_text() -> String {
     host_text() + wgsl("callers/prepare_rows")
 }
 
-/// The text of `copy` for keys of this number of words, with arguments as immediates or in a buffer.
+/// Returns the text of `copy` for keys of this number of words, with arguments as immediates or in a buffer.
 #[must_use]
 pub fn copy_text(key_words: u32, has_immediates: bool) -> String {
     let arguments = wgsl(if has_immediates { "arguments_immediate" } else { "arguments_uniform" });
     format!("const KEY_WORDS = {key_words}u;\n{arguments}{}", wgsl("callers/copy"))
 }
 
-/// The text of `prepare_top` and `want`.
+/// Returns the text of `prepare_top` and `want`.
 #[must_use]
 pub fn prepare_top_text(callers: &Callers) -> String {
     let transform = callers.transform;
@@ -81,23 +81,23 @@ pub fn prepare_top_text(callers: &Callers) -> String {
     Select::constants() + &constants(&own) + &host_text() + wgsl("callers/prepare_top")
 }
 
-/// The most long segments in `n` elements.
+/// Returns the maximum number of long segments in `n` elements.
 #[must_use]
 pub fn most_long_segments(n: u32, limits: &Limits) -> u32 {
     most_segments(n, longest_row(limits))
 }
 
-/// Words of the description of segments in `n` elements.
+/// Returns the words of the description of segments in `n` elements.
 #[must_use]
 pub fn segments_words(n: u32, limits: &Limits) -> u64 {
     u64::from(BEGINS) + u64::from(EACH) * u64::from(most_long_segments(n, limits))
 }
 
-/// The text of the kernels that find segments.
+/// Returns the text of the kernels that find segments.
 ///
 /// # Errors
 ///
-/// Limits that no tile keeps, or tiles of more sizes than [`MOST_GROUPS`].
+/// Fails for limits that no tile keeps, or for tiles of more sizes than [`MOST_GROUPS`].
 pub fn segments_text(callers: &Callers) -> Result<String, Error> {
     let groups = segment_groups(&callers.limits)?;
     at_most([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
@@ -134,7 +134,7 @@ mod tests {
         {
             assert!(text.contains(&format!("const {constant};")), "{constant}");
         }
-        // Nothing is written by a number.
+        // No argument is written by a bare number.
         let sources = [
             wgsl("callers/host"),
             wgsl("callers/prepare"),

@@ -26,12 +26,12 @@ use crate::error::Error;
 use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope};
 use crate::limits::Limits;
 
-/// The groups of segments that tiles sort, each with its tile, from the group of the shortest segments. No group has
-/// segments of one element.
+/// Returns the groups of segments that tiles sort, each with its tile, from the group of the shortest segments.
+/// No group has segments of one element.
 ///
 /// # Errors
 ///
-/// Limits that no tile keeps.
+/// Fails for limits that no tile keeps.
 pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
     let mut groups: Vec<(FusedTile, Group)> = Vec::new();
     for log2 in FIRST_CLASS_LOG2..=tuning::longest_row(limits).max(1).ilog2() {
@@ -44,8 +44,8 @@ pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
     Ok(groups)
 }
 
-/// The passes for segments of these lengths. With `iota` they number positions in each segment, without it they move
-/// the payload.
+/// Returns the passes for segments of these lengths. With `iota`, they number positions in each segment;
+/// otherwise they move the payload.
 pub(super) fn plan(
     elements: Elements,
     Callers { tuning, transform, .. }: &Callers,
@@ -76,11 +76,11 @@ pub(super) fn plan(
     Ok(dispatches)
 }
 
-/// The most places of rows for each element, if tiles sort segments in their order. A sort in wider rows takes longer
-/// than lists of segments.
+/// The maximum number of places of rows for each element, if tiles sort segments in their order. A sort in wider
+/// rows takes longer than lists of segments.
 const MOST_PLACES: u64 = 2;
 
-/// The pass for this number of segments in their order, each with at most `longest` elements.
+/// Returns the pass for this number of segments in their order, each with at most `longest` elements.
 pub(super) fn by_offsets(
     elements: Elements,
     iota: bool,
@@ -116,7 +116,7 @@ mod tests {
                 groups(&limits).unwrap().iter().flat_map(|(_, group)| group.classes()).collect();
             let all: Vec<u32> = (FIRST_CLASS_LOG2..=longest.ilog2()).collect();
             assert_eq!(classes, all);
-            // Lists have room in an array with a word for each element.
+            // Lists have room in an array with one word per element.
             for n in [0, 1, 2, 3, 4, 5, 17, 1000, 1 << 20] {
                 assert!(classes.iter().map(|&log2| Group::most(log2, n)).sum::<u32>() <= n);
             }

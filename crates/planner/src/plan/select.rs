@@ -25,8 +25,8 @@ use super::Elements;
 use crate::error::Error;
 use crate::kernels::{Dispatch, Select, SelectWork};
 
-/// The passes that leave the first `k` elements by the lowest `bits` of keys at the beginning of the other array, in
-/// their original order and with their payload.
+/// Returns the passes that leave the first `k` elements by the lowest `bits` of keys at the beginning of the other
+/// array, in their original order and with their payload.
 pub(super) fn plan(elements: Elements, k: u32, bits: u32) -> Result<Vec<Dispatch>, Error> {
     let iota = elements.shape.payload;
     let pass = |work, digit| elements.dispatch(Select { work, k, digit, iota });

@@ -28,9 +28,9 @@ use crate::limits::Limits;
 
 impl Plan {
     /// Plans a sort that leaves the first `k` of `n` sorted elements at the beginning, and unspecified elements after
-    /// them: reductions of tiles for few of many elements, otherwise a selection if it is faster, otherwise a whole
-    /// sort. The bitonic `fused` variant sorts the remainder of reductions, this variant the selected elements.
-    /// Variants that are never the best sort all elements.
+    /// them: reductions of tiles for few of many elements, otherwise the faster of a selection and a whole sort.
+    /// The bitonic `fused` variant sorts the remainder of reductions, this variant the selected elements.
+    /// Variants that no device prefers sort all elements.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Plan {
         }
     }
 
-    /// The number of elements that remain for a whole sort in a plan for the first `k` of `n` elements.
+    /// Returns the number of elements that remain for a whole sort in a plan for the first `k` of `n` elements.
     pub fn left_to_sort(k: usize, n: usize, shape: Shape, limits: &Limits) -> usize {
         match k {
             _ if k <= tuning::TOP_MOST as usize => 1,
@@ -66,7 +66,7 @@ impl Plan {
         }
     }
 
-    /// [`Plan::first`] by a selection even if a sort is faster, for measurements.
+    /// Like [`Plan::first`], but selects even if a sort is faster, for measurements.
     ///
     /// # Errors
     ///
@@ -91,8 +91,8 @@ impl Plan {
         Self::once(elements, dispatches)
     }
 
-    /// [`Plan::first`] with a custom tuning, for measurements: passes while more than 2^`rest_log2` elements remain, and
-    /// a sort of the remaining elements.
+    /// Like [`Plan::first`], with a custom tuning, for measurements: passes while more than 2^`rest_log2` elements
+    /// remain, and a sort of the remaining elements.
     ///
     /// # Errors
     ///
