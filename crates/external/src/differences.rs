@@ -7,11 +7,11 @@
 
 use std::io::{self, Read, Write};
 
+use gpusort_formats::file::fill;
 use gpusort_order::key::Word;
 
 use crate::key_buf::{Block, KeyBuf, by_width};
 use crate::parallel::map_parts;
-use gpusort_formats::file::fill;
 
 /// The number of keys of a block.
 const KEYS: usize = 256;

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use gpusort_formats::piece::Piece;
+
 use crate::error::{Error, Hint};
 use crate::order::KeyOrder;
 use crate::parallel;
-use gpusort_formats::piece::Piece;
 
 /// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,19 +9,20 @@
 
 use std::io::Read;
 
-use gpusort_order::key::{KeyMap, Word};
-
-use crate::error::Error;
-use crate::key_buf::KeyWidth;
-use crate::order::Selection;
 use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::opened::Opened;
 use gpusort_formats::output::Output;
 use gpusort_formats::records::{Print, write_text};
+use gpusort_order::key::{KeyMap, Word};
 
 use super::differences::{self, KeyReader};
 use super::disorder::{Disorder, not_sorted};
 use super::steps::{self, MergeSource, Merged, Step, merge_runs};
+use crate::error::Error;
+use crate::key_buf::{Block, KeyWidth, by_width};
+use crate::memory;
+use crate::order::{KeyOrder, Selection};
+use crate::parallel;
 
 /// An input or a run with its buffered keys.
 struct ElementSource<'a, W> {
@@ -174,7 +175,7 @@ impl<W: KeyWidth> ElementInput<'_, W> {
             wrong = Some(self.source.is_nan(self.number + at as u64));
             keys.truncate(at);
         }
-        if let Some((at, pair)) = binary::first_broken(keys, self.last.map(W::into), false) {
+        if let Some((at, pair)) = first_broken(keys, self.last.map(W::into), false) {
             let place = format!("{}, element {}", self.opened.name, self.number + at as u64);
             let [before, value] = pair.map(|key| binary::shown(key, order));
             wrong = Some(not_sorted(Disorder { place, value, before }));
@@ -293,4 +294,64 @@ fn drop_repeated<W: Word>(keys: &mut Vec<W>, last: &mut Option<W>, most: usize) 
         !repeats
     });
     repeated
+}
+
+/// Returns the first key that is less than the key before, or with `unique` equal to the key before, as its
+/// index and the two keys. `last` precedes the first key.
+pub(crate) fn first_broken<W: Word>(
+    keys: &[W],
+    last: Option<u64>,
+    unique: bool,
+) -> Option<(usize, [u64; 2])> {
+    /// The number of keys that a core compares at once.
+    const PART: usize = 1 << 16;
+    let broken = |a: u64, b: u64| a > b || unique && a == b;
+    let first = last.zip(keys.first()).map(|(last, &first)| [last, first.into()]);
+    if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
+        return Some((0, pair));
+    }
+    let is_broken = |pair: &[W]| broken(pair[0].into(), pair[1].into());
+    let piece = |number: usize| &keys[number * PART..keys.len().min((number + 1) * PART + 1)];
+    let in_piece = |number| piece(number).windows(2).position(is_broken).map(|at| number * PART + at);
+    let pieces = keys.len().saturating_sub(1).div_ceil(PART);
+    let at = parallel::map_parts(0..pieces, in_piece).into_iter().flatten().next();
+    at.map(|at| (at + 1, [keys[at].into(), keys[at + 1].into()]))
+}
+
+/// The first element out of order, if any: the source, the element's index in it, and the keys of
+/// the element before and of this one. With `unique`, a repeated key is out of order too.
+pub(crate) fn first_disorder(
+    sources: &[BinaryInput],
+    direction: KeyOrder,
+    unique: bool,
+    progress: impl Fn(u64),
+) -> Result<Option<(usize, u64, [u64; 2])>, Error> {
+    fn find<W: Word>(keys: &[Block<W>], last: &mut Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
+        let mut before = 0;
+        for keys in keys.iter().filter(|keys| !keys.is_empty()) {
+            if let Some((at, pair)) = first_broken(keys, *last, unique) {
+                return Some((before + at, pair));
+            }
+            *last = Some(keys[keys.len() - 1].into());
+            before += keys.len();
+        }
+        None
+    }
+    // A key may have four times the size of its element, and no key is kept.
+    let most = memory::available().map_or(u64::MAX, |bytes| bytes / 16);
+    let mut last: Option<u64> = None;
+    let mut passed = 0;
+    for (number, source) in sources.iter().enumerate() {
+        let mut before = 0;
+        let mut reader = binary::Reader::new(std::slice::from_ref(source), direction).in_pieces_of(most);
+        while let Some(keys) = reader.read()? {
+            progress(passed + reader.bytes);
+            if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {
+                return Ok(Some((number, before + place as u64, pair)));
+            }
+            before += keys.len() as u64;
+        }
+        passed += reader.bytes;
+    }
+    Ok(None)
 }

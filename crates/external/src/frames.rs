@@ -12,6 +12,12 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use gpusort_formats::keys::texts::TextColumn;
+use gpusort_formats::keys::{self, Column, EXACT, Keys};
+use gpusort_formats::piece::{Bytes, Piece};
+use gpusort_formats::range::Range;
+use gpusort_formats::records::Print;
+use gpusort_formats::text::Text;
 use gpusort_order::key::{KeyMap, KeyWords};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,12 +26,6 @@ use crate::error::Error;
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::order::{Class, KeyOrder};
 use crate::parallel;
-use gpusort_formats::keys::texts::TextColumn;
-use gpusort_formats::keys::{self, Column, EXACT, Keys};
-use gpusort_formats::piece::{Bytes, Piece};
-use gpusort_formats::range::Range;
-use gpusort_formats::records::Print;
-use gpusort_formats::text::Text;
 
 /// The size of a header: the number of records, and the lengths of their entries and their bytes.
 const HEADER: usize = 2 * 8;

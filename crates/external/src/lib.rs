@@ -21,8 +21,6 @@ mod records;
 mod spill;
 mod steps;
 
-use gpusort_order::key::KeyWords;
-
 use gpusort_base::error::{self, Error};
 use gpusort_base::{cancel, human, memory, parallel};
 use gpusort_engine::key_buf;
@@ -36,13 +34,12 @@ use gpusort_formats::output::Output;
 use gpusort_formats::piece::Piece;
 use gpusort_formats::records::Print;
 use gpusort_order as order;
+use gpusort_order::key::KeyWords;
 use gpusort_order::{Nulls, Selection};
 
 pub use self::disorder::{Disorder, Last, not_sorted};
 pub use self::elements::{ElementForm, Elements, Source};
-pub use self::records::partition;
-pub use self::records::{BESIDE_BYTES, Emit, Records, merge as merge_records};
-pub use self::records::{Pieces, merge_rows};
+pub use self::records::{BESIDE_BYTES, Emit, Pieces, Records, merge as merge_records, merge_rows, partition};
 pub use self::spill::{Folders, Spill, Spilled};
 pub use self::steps::Merged;
 
@@ -71,7 +68,7 @@ pub fn check(
     progress: impl Fn(u64),
 ) -> Result<Option<Disorder>, Error> {
     if let InputKind::Bits(sources) = &how.kind {
-        let found = binary::first_disorder(sources, how.by.order, unique, progress)?;
+        let found = elements::first_disorder(sources, how.by.order, unique, progress)?;
         return Ok(found.map(|(number, element, keys)| {
             let order = how.by.order.map(sources[number].element());
             let [before, value] = keys.map(|key| binary::shown(key, order));

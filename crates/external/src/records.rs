@@ -11,6 +11,13 @@
 
 use std::io::Write;
 
+use gpusort_formats::batch::Batches;
+use gpusort_formats::fields::Head;
+use gpusort_formats::fields::InputSpec;
+use gpusort_formats::keys::{self, Keys};
+use gpusort_formats::output::Output;
+use gpusort_formats::piece::Piece;
+use gpusort_formats::records::push_integer;
 use gpusort_order::key::ElementType;
 
 use super::disorder::{Last, not_sorted};
@@ -19,13 +26,6 @@ use crate::error::{Error, Hint};
 use crate::frames::{Frame, FramePayload, RunReader};
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
-use gpusort_formats::batch::Batches;
-use gpusort_formats::fields::Head;
-use gpusort_formats::fields::InputSpec;
-use gpusort_formats::keys::{self, Keys};
-use gpusort_formats::output::Output;
-use gpusort_formats::piece::Piece;
-use gpusort_formats::records::push_integer;
 
 /// The number of bytes that justifies a parallel task.
 const PART: usize = 1 << 16;

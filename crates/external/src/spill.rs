@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use gpusort_formats::budget::Budget;
+use gpusort_formats::file::{fill_at, is_in_memory, write_all_at};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
 use crate::human;
 use crate::parallel::{self, lock};
-use gpusort_formats::budget::Budget;
-use gpusort_formats::file::{fill_at, is_in_memory, write_all_at};
 
 /// The folders for temporary files, used round-robin.
 #[derive(Debug)]

@@ -3,10 +3,11 @@
 
 use std::thread;
 
+use gpusort_formats::counts::Counts;
+
 use crate::error::Error;
 use crate::order::Selection;
 use crate::parallel;
-use gpusort_formats::counts::Counts;
 
 /// Results of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,8 +12,7 @@ use super::text::BLOCK;
 use crate::error::{Error, Hint};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::order::{KeyOrder, Nulls};
-use crate::parallel::map_into;
-use crate::{memory, parallel};
+use crate::parallel::{self, map_into};
 
 /// Bytes read at once from an input of known size, by all cores: enough to use huge pages.
 const MANY: u64 = 1 << 26;
@@ -92,6 +91,10 @@ impl BinaryInput {
     }
 
     /// Skips the bytes before the elements of the source.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; a header that is incomplete.
     pub fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
         let mut skipped = vec![0; self.skip()];
         if opened.fill(&mut skipped)? < skipped.len() {
@@ -101,11 +104,19 @@ impl BinaryInput {
     }
 
     /// Checks the size of a file before the first read.
+    ///
+    /// # Errors
+    ///
+    /// See [`check`](Self::check).
     pub fn check_file(&self) -> Result<(), Error> {
         self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
     }
 
     /// Checks that this many bytes of elements are complete.
+    ///
+    /// # Errors
+    ///
+    /// Another number of bytes than the header has, or a part of an element.
     pub fn check(&self, bytes: u64) -> Result<(), Error> {
         let (element, size) = (self.element, self.element.bytes() as u64);
         let problem = match (&self.header, self.size()) {
@@ -237,6 +248,10 @@ fn first_nan(keys: &KeyBuf, order: KeyMap) -> Option<usize> {
 
 /// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their
 /// number.
+///
+/// # Errors
+///
+/// Errors of `fill`.
 pub fn read_keys<W: Word>(
     room: usize,
     source: &BinaryInput,
@@ -285,60 +300,6 @@ pub fn shown_of(key: KeyBuf, order: KeyMap) -> String {
     // Writing to memory cannot fail.
     let _ = write_text(key, order, Print::Shortest, &mut text, |_| {});
     String::from_utf8_lossy(text.trim_ascii_end()).into_owned()
-}
-
-/// Returns the first key that is less than the key before, or with `unique` equal to the key before, as its
-/// index and the two keys. `last` precedes the first key.
-pub fn first_broken<W: Word>(keys: &[W], last: Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
-    let broken = |a: u64, b: u64| a > b || unique && a == b;
-    let first = last.zip(keys.first()).map(|(last, &first)| [last, first.into()]);
-    if let Some(pair) = first.filter(|&[last, first]| broken(last, first)) {
-        return Some((0, pair));
-    }
-    let is_broken = |pair: &[W]| broken(pair[0].into(), pair[1].into());
-    let piece = |number: usize| &keys[number * PART..keys.len().min((number + 1) * PART + 1)];
-    let in_piece = |number| piece(number).windows(2).position(is_broken).map(|at| number * PART + at);
-    let pieces = keys.len().saturating_sub(1).div_ceil(PART);
-    let at = parallel::map_parts(0..pieces, in_piece).into_iter().flatten().next();
-    at.map(|at| (at + 1, [keys[at].into(), keys[at + 1].into()]))
-}
-
-/// The first element out of order, if any: the source, the element's index in it, and the keys of
-/// the element before and of this one. With `unique`, a repeated key is out of order too.
-pub fn first_disorder(
-    sources: &[BinaryInput],
-    direction: KeyOrder,
-    unique: bool,
-    progress: impl Fn(u64),
-) -> Result<Option<(usize, u64, [u64; 2])>, Error> {
-    fn find<W: Word>(keys: &[Block<W>], last: &mut Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
-        let mut before = 0;
-        for keys in keys.iter().filter(|keys| !keys.is_empty()) {
-            if let Some((at, pair)) = first_broken(keys, *last, unique) {
-                return Some((before + at, pair));
-            }
-            *last = Some(keys[keys.len() - 1].into());
-            before += keys.len();
-        }
-        None
-    }
-    // A key may have four times the size of its element, and no key is kept.
-    let most = memory::available().map_or(u64::MAX, |bytes| bytes / 16);
-    let mut last: Option<u64> = None;
-    let mut passed = 0;
-    for (number, source) in sources.iter().enumerate() {
-        let mut before = 0;
-        let mut reader = Reader::new(std::slice::from_ref(source), direction).in_pieces_of(most);
-        while let Some(keys) = reader.read()? {
-            progress(passed + reader.bytes);
-            if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {
-                return Ok(Some((number, before + place as u64, pair)));
-            }
-            before += keys.len() as u64;
-        }
-        passed += reader.bytes;
-    }
-    Ok(None)
 }
 
 /// Converts keys back to the bits of their elements and writes them, little-endian, calling

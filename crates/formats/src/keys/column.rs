@@ -108,6 +108,10 @@ impl Column {
     }
 
     /// Adds the word of a number, a time or a null.
+    ///
+    /// # Panics
+    ///
+    /// Panics for a column of texts.
     #[inline]
     pub fn push(&mut self, word: u128) {
         match self {
@@ -122,6 +126,10 @@ impl Column {
     }
 
     /// Adds a number with a tail.
+    ///
+    /// # Panics
+    ///
+    /// Panics for a column of texts.
     #[cold]
     pub fn push_long(&mut self, word: u128, tail: &[u8]) {
         self.widen();
@@ -162,6 +170,10 @@ impl Column {
     }
 
     /// Returns the word of a record.
+    ///
+    /// # Panics
+    ///
+    /// Panics for a column of texts.
     #[inline]
     pub fn at(&self, place: usize) -> u128 {
         match self {

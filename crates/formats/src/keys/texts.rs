@@ -120,6 +120,10 @@ impl TextColumn {
     }
 
     /// Adds the text between these offsets of the text read.
+    ///
+    /// # Errors
+    ///
+    /// The texts of the column exceed 2 GiB.
     #[inline]
     pub fn push(&mut self, read: &[u8], begin: usize, end: usize) -> Result<(), TooLong> {
         if end >= OWN {
@@ -148,6 +152,10 @@ impl TextColumn {
     }
 
     /// Adds a text as bytes that compare as the text does.
+    ///
+    /// # Errors
+    ///
+    /// The texts of the column exceed 2 GiB.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
         let begin = self.own.len();
         self.own.extend_from_slice(bytes);
@@ -212,6 +220,10 @@ impl TextColumn {
     }
 
     /// Returns the bytes of a record's text, or the class of its null; after [`Self::drop_own`] the text as read.
+    ///
+    /// # Errors
+    ///
+    /// The class of a null.
     #[inline]
     pub fn get(&self, record: usize) -> Result<&[u8], Class> {
         let place = self.range(record);
