@@ -50,7 +50,7 @@ impl Tails {
 
 impl Column {
     /// Creates an empty column, with room for this number of floats.
-    pub(crate) fn with_capacity(records: usize) -> Self {
+    pub fn with_capacity(records: usize) -> Self {
         Self::High(Vec::with_capacity(records))
     }
 

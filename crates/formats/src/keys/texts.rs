@@ -95,7 +95,8 @@ impl TextColumn {
         })
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Returns the number of texts.
+    pub fn len(&self) -> usize {
         self.lines.as_ref().map_or(self.places.len(), |lines| lines.len())
     }
 
