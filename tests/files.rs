@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::sync::Mutex;
 
-use gpusort::files::{Cancel, Check, Input, Key, Merge, Phase, Progress, Sort};
+use gpusort::files::{Cancel, Check, External, Input, Key, Merge, Phase, Progress, Sort};
 use gpusort::{ErrorKind, Format, Hint};
 
 use crate::support::files::Folder;
@@ -321,4 +321,81 @@ fn integers_that_are_read_straight_from_a_file_have_their_type() {
         let report = Sort::new().input(&path).write_to(&mut Vec::new()).unwrap();
         assert_eq!((report.types.as_str(), report.records), ("number", 50_001));
     }
+}
+
+#[test]
+fn records_of_a_program_are_sorted_in_memory_and_in_parts() {
+    let all: Vec<String> =
+        (0..50_000_u32).map(|n| format!("{} x", n.wrapping_mul(0x9E37_79B9) >> 8)).collect();
+    let mut expected = all.clone();
+    expected.sort_by_key(|line| line.split(' ').next().unwrap().parse::<u32>().unwrap());
+    for memory in [1 << 30, 1 << 14] {
+        let sorted = External::new().key("1").memory(memory).records(all.clone()).unwrap();
+        let sorted: Vec<Vec<u8>> = sorted.collect::<Result<_, _>>().unwrap();
+        assert!(sorted.iter().map(Vec::as_slice).eq(expected.iter().map(String::as_bytes)), "{memory}");
+    }
+    let first = External::new().format(Format::JsonLines).key("n").descending().top(1);
+    let first: Vec<Vec<u8>> =
+        first.records([r#"{"n":2}"#, r#"{"n":10}"#]).unwrap().map(Result::unwrap).collect();
+    assert_eq!(first, [br#"{"n":10}"#]);
+    // Every byte of a record comes back: other line ends, nothing, and the end of records in other modes.
+    let bytes = [&b"b\r"[..], b"", b"a\nb", b"\xFF\t"];
+    let sorted = External::new().zero_terminated().key("0").records(bytes).unwrap();
+    let sorted: Vec<Vec<u8>> = sorted.map(Result::unwrap).collect();
+    assert_eq!(sorted, [&b""[..], b"a\nb", b"b\r", b"\xFF\t"]);
+    assert_eq!(External::new().records(Vec::<String>::new()).unwrap().count(), 0);
+    for (record, problem) in [
+        (&b"a\nb"[..], "record 1 contains a line end"),
+        (b"\xEF\xBB\xBFa", "the first record begins like"),
+        (b"\x1F\x8B\x08", "the first record begins like"),
+    ] {
+        let error = External::new().records([record]).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+    let error = External::new().format(Format::Text).records(["1"]).unwrap_err().to_string();
+    assert!(error.contains("records are lines"), "{error}");
+    let error = External::new().key("1:number").records(["1", "x"]).unwrap_err().to_string();
+    assert!(error.starts_with("records:2: 'x' is not a number"), "{error}");
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn batches_of_a_program_are_sorted_in_memory_and_in_parts() {
+    use std::sync::Arc;
+
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+
+    let batch = |numbers: Vec<Option<i64>>| {
+        let names: StringArray = numbers.iter().map(|n| n.map(|n| format!("name {n}"))).collect();
+        let columns = [("n", Arc::new(Int64Array::from(numbers)) as ArrayRef), ("name", Arc::new(names))];
+        RecordBatch::try_from_iter_with_nullable(columns.map(|(name, array)| (name, array, true))).unwrap()
+    };
+    let numbers = |at: i64| {
+        (0..2000).map(|n| Some((n * 7919 + at * 104_729) % 100_003).filter(|n| n % 50 > 0)).collect()
+    };
+    let all: Vec<RecordBatch> = (0..20).map(|at| batch(numbers(at))).collect();
+    let mut expected: Vec<Option<i64>> = (0..20).flat_map(|at| numbers(at) as Vec<_>).collect();
+    expected.sort_by_key(|n| n.map_or((true, 0), |n| (false, n)));
+    let schema = all[0].schema();
+    for memory in [1 << 30, 1 << 18] {
+        let batches = RecordBatchIterator::new(all.clone().into_iter().map(Ok), schema.clone());
+        let sorted = External::new().key("n").memory(memory).batches(batches).unwrap();
+        let sorted: Vec<RecordBatch> = sorted.collect::<Result<_, _>>().unwrap();
+        let column =
+            |batch: &RecordBatch| batch.column(0).as_primitive::<Int64Type>().iter().collect::<Vec<_>>();
+        assert_eq!(sorted.iter().flat_map(column).collect::<Vec<_>>(), expected, "{memory}");
+        let is_named = |batch: &RecordBatch| {
+            let names = batch.column(1).as_string::<i32>().iter();
+            column(batch)
+                .into_iter()
+                .map(|n| n.map(|n| format!("name {n}")))
+                .eq(names.map(|name| name.map(str::to_owned)))
+        };
+        assert!(sorted.iter().all(is_named));
+    }
+    let batches = RecordBatchIterator::new(all.into_iter().map(Ok), schema);
+    let error = External::new().key("x").batches(batches).err().unwrap().to_string();
+    assert!(error.contains("batches"), "{error}");
 }

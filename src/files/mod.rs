@@ -29,6 +29,7 @@ mod dataset;
 mod decide;
 #[cfg(feature = "distributed")]
 pub mod distributed;
+mod external;
 mod job;
 #[cfg(feature = "cli")]
 mod lines;
@@ -46,6 +47,7 @@ mod tally;
 
 pub use self::check::{Check, Checked};
 pub use self::decide::Note;
+pub use self::external::{External, Records};
 #[cfg(feature = "cli")]
 pub(crate) use self::lines::order_lines;
 pub use self::merge::Merge;

@@ -45,7 +45,7 @@ pub struct Sort<'a> {
     parquet: Option<String>,
     method: Method,
     sorter: Option<&'a Sorter>,
-    folders: Vec<PathBuf>,
+    pub(super) folders: Vec<PathBuf>,
     tell: Option<Box<Tell<'a>>>,
 }
 
