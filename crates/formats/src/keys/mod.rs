@@ -87,6 +87,17 @@ impl Keys {
         self.columns.first().map_or(0, Column::len)
     }
 
+    /// Returns the approximate memory; columns take about as much as their rows.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.rows.as_ref().map_or(size_of::<u128>() * self.len(), |rows| 2 * rows.bytes())
+    }
+
+    /// Returns true if the keys are in rows.
+    pub(crate) fn has_rows(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// Returns the columns, one for each key.
     pub fn columns(&self) -> &[Column] {
         &self.columns
