@@ -237,13 +237,14 @@ impl Merging<'_> {
         let reading = &self.reading;
         let number = match run {
             RunSource::Spilled(run) => {
-                let failed = |error| unwritten("a temporary file", "read", error);
+                let name = "a temporary file";
+                let failed = move |error| unwritten(name, "read", error);
                 let reader = StreamReader::try_new(run, None).map_err(failed)?;
                 let piece = move |batch: Result<RecordBatch, _>| {
                     let (schema, mut columns, rows) = batch.map_err(failed)?.into_parts();
-                    reading.share_dictionaries("a temporary file", &mut columns)?;
+                    reading.share_dictionaries(name, &mut columns)?;
                     let batch = arrays::batch(&schema, columns, rows).map_err(failed)?;
-                    reading.piece(batch, 0, "a temporary file", None)
+                    reading.piece(batch, 0, name, None)
                 };
                 return Ok(Box::new(reader.map(piece)));
             }

@@ -157,7 +157,7 @@ impl<'a> Reading<'a> {
         let values = dictionary.values();
         let mut known = lock(&self.tables.dictionaries);
         let shared = known.entry(place).or_insert_with(|| values.clone());
-        (&**shared == &**values).then(|| dictionary.with_values(shared.clone()))
+        (**shared == **values).then(|| dictionary.with_values(shared.clone()))
     }
 
     /// Reads these parts on all cores.
