@@ -1,14 +1,23 @@
 //! Parquet and Arrow: beside a slow sort in Python whose results pyarrow, `DuckDB` and Polars read, and
 //! damaged files.
 
+use std::collections::HashMap;
 use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+use std::sync::Arc;
 
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{Field, Schema};
 use gpusort::Format;
 use gpusort::files::{Check, Input, Key, Merge, Sort};
 
-use crate::support::command::{BINARY, refused, run, sorted, stderr};
+use crate::support::command::{BINARY, exits, gpusort, refused, run, sorted, stderr};
 use crate::support::files::{Folder, fixture};
 use crate::support::inputs::random;
+use crate::support::process::peak_while_alive;
 use crate::support::python::python;
 use crate::support::tier;
 
@@ -238,4 +247,146 @@ fn what_was_meant_is_told() {
         (error.to_string(), error.hint()),
         ("x: is Parquet".to_owned(), Some(&gpusort::Hint::Format(Format::Parquet)))
     );
+}
+
+/// Writes an Arrow file of these columns, in batches of this number of rows.
+fn write_arrow(folder: &Folder, name: &str, columns: Vec<(Field, ArrayRef)>, rows: usize) -> String {
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap();
+    let file = fs::File::create(folder.path(name)).unwrap();
+    let mut writer = FileWriter::try_new(file, &batch.schema()).unwrap();
+    for first in (0..batch.num_rows()).step_by(rows) {
+        writer.write(&batch.slice(first, rows.min(batch.num_rows() - first))).unwrap();
+    }
+    writer.finish().unwrap();
+    folder.arg(name)
+}
+
+/// A column of a dictionary of these values; Polars says of an enumeration that its values are in order.
+fn dictionary(name: &str, keys: Vec<i32>, values: Vec<String>, is_ordered: bool) -> (Field, ArrayRef) {
+    let array = DictionaryArray::<Int32Type>::new(keys.into(), Arc::new(StringArray::from(values)));
+    let field = Field::new(name, array.data_type().clone(), true);
+    let said = is_ordered.then(|| ("_PL_ENUM_VALUES2".to_owned(), String::new()));
+    (field.with_metadata(said.into_iter().collect::<HashMap<_, _>>()), Arc::new(array))
+}
+
+fn column(name: &str, numbers: Vec<i64>) -> (Field, ArrayRef) {
+    let array: ArrayRef = Arc::new(Int64Array::from(numbers));
+    (Field::new(name, array.data_type().clone(), true), array)
+}
+
+#[test]
+fn merges_and_checks_name_the_row() {
+    let folder = Folder::new();
+    let with = |name: &str, key: Option<i64>| {
+        let keys = (0..3000).map(|row| if row == 2500 { key } else { Some(row) });
+        let keys: ArrayRef = Arc::new(keys.collect::<Int64Array>());
+        let field = Field::new("k", keys.data_type().clone(), true);
+        let arrow = write_arrow(
+            &folder,
+            &format!("{name}.arrow"),
+            vec![(field, keys), column("id", (0..3000).collect())],
+            3000,
+        );
+        let parquet = folder.arg(&format!("{name}.parquet"));
+        assert!(run(&["sort", "-q", "-k", "id", &arrow, "-o", &parquet], "").status.success());
+        [arrow, parquet]
+    };
+    let out = folder.arg("out.arrow");
+    for file in with("low", Some(7)) {
+        let said = refused(&["sort", "-m", "-k", "k", &file, &file, "-o", &out], "");
+        assert!(said.contains(&format!("{file}: row 2500: out of order: 7 after 2499")), "{said}");
+        let said = stderr(&run(&["check", "-k", "k", &file], ""));
+        assert!(said.contains(&format!("{file}: row 2500: out of order: 7 after 2499")), "{said}");
+    }
+    for file in with("null", None) {
+        let said = refused(&["sort", "-m", "-k", "k", "--empty", "error", &file, "-o", &out], "");
+        assert!(said.contains(&format!("{file}: row 2500, column 'k': the field is empty")), "{said}");
+    }
+}
+
+/// Each batch, and each file, has a dictionary of its own in memory.
+#[test]
+fn ordered_dictionaries_have_one_order_in_all_inputs() {
+    let folder = Folder::new();
+    let levels = ["low", "mid", "high"];
+    let file = |name: &str, keys: Vec<i32>, levels: &[&str]| {
+        let ids = (0..keys.len() as i64).collect();
+        let levels = levels.iter().map(|&level| level.to_owned()).collect();
+        write_arrow(&folder, name, vec![dictionary("k", keys, levels, true), column("id", ids)], 4)
+    };
+    let keys = |seed| random(seed).take(90).map(|number| (number % 3) as i32).collect::<Vec<_>>();
+    let files = [1, 2].map(|seed| file(&format!("{seed}.arrow"), keys(seed), &levels));
+    let runs = ["3.arrow", "4.arrow"].map(|name| folder.arg(name));
+    for (file, run_of) in files.iter().zip(&runs) {
+        assert!(run(&["sort", "-q", "-k", "k", file, "-o", run_of], "").status.success());
+    }
+    let mut both = [keys(1), keys(2)].concat();
+    both.sort_unstable();
+    let expected: String = both.iter().map(|&key| format!("{}\n", levels[key as usize])).collect();
+    for (args, inputs) in [(&[][..], &files), (&["--memory", "1K"], &files), (&["-m"], &runs)] {
+        for out in ["out.arrow", "out.arrows"] {
+            let out = folder.arg(out);
+            let done =
+                run(&[&["sort", "-q", "-k", "k", &inputs[0], &inputs[1], "-o", &out], args].concat(), "");
+            assert!(done.status.success(), "{args:?}: {}", stderr(&done));
+            assert!(run(&["check", "-q", "-k", "k", &out], "").status.success(), "{args:?} {out}");
+            let rows = sorted(&["sort", "-q", "-m", "-k", "k", "--to", "tsv", &out], "");
+            let found: String =
+                rows.lines().skip(1).map(|row| row.split_once('\t').unwrap().0.to_owned() + "\n").collect();
+            assert_eq!(found, expected, "{args:?} {out}");
+        }
+    }
+    let fewer = file("5.arrow", vec![0, 1], &["low", "high"]);
+    let refusal = "the values of the ordered dictionary of column 'k' differ from those of another input";
+    for args in [&["sort", "-q"][..], &["sort", "-q", "--memory", "1K"], &["sort", "-q", "-m"], &["check"]] {
+        let said = stderr(&run(&[args, &["-k", "k", &runs[0], &fewer]].concat(), ""));
+        assert!(said.contains(refusal), "{args:?}: {said}");
+    }
+    // Another key needs no order of the two.
+    assert!(
+        run(&["sort", "-q", "-k", "id", &runs[0], &fewer, "-o", &folder.arg("6.arrow")], "").status.success()
+    );
+}
+
+/// The keys of rows count in the budget: several numbers, or a text that is most of the row.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sort_in_parts_keeps_to_its_memory_with_any_keys() {
+    let folder = Folder::new();
+    let of = |seed| random(seed).take(2_000_000).map(|number| (number % 3) as i64).collect();
+    let columns = ["a", "b", "c", "d", "e"].iter().zip(0..).map(|(name, seed)| column(name, of(seed)));
+    let numbers = write_arrow(&folder, "numbers.arrow", columns.collect(), 1 << 16);
+    let texts: ArrayRef = Arc::new(
+        random(1)
+            .take(800_000)
+            .map(|number| Some(format!("{number:020}").repeat(5)))
+            .collect::<StringArray>(),
+    );
+    let texts = (Field::new("a", texts.data_type().clone(), true), texts);
+    let texts = write_arrow(&folder, "texts.arrow", vec![texts], 1 << 16);
+    for (file, keys) in [(&numbers, &["a", "b", "c", "d", "e"][..]), (&texts, &["a"])] {
+        let keys: Vec<&str> = keys.iter().flat_map(|key| ["-k", key]).collect();
+        let args = [&["sort", "-q", "-d", "cpu", "--memory", "64M", "--to", "csv", file], &keys[..]].concat();
+        let mut child = gpusort(&args).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut pipe, mut block, mut peak) = (child.stdout.take().unwrap(), vec![0; 1 << 16], 0);
+        while pipe.read(&mut block).unwrap() > 0 {
+            peak = peak_while_alive(&child).unwrap_or(peak);
+        }
+        assert!(child.wait().unwrap().success());
+        assert!(peak > 16 << 20 && peak < 100 << 20, "{file}: {peak} bytes");
+    }
+}
+
+/// The texts of 600,000 rows have more bytes than there is memory for.
+#[cfg(target_os = "linux")]
+#[test]
+fn texts_of_a_dictionary_are_kept_once() {
+    let folder = Folder::new();
+    let keys = (0..600_000).map(|row| row / 300).collect();
+    let values = (0..2000).map(|value| format!("{value:01000}")).collect();
+    let file = write_arrow(&folder, "d.arrow", vec![dictionary("k", keys, values, false)], 600_000);
+    for command in ["check -k k", "sort -q -m -k k -o /dev/null", "sort -q -k k --memory 16M -o /dev/null"] {
+        exits(&format!("ulimit -v 330000; exec \"$0\" {command} {file}"), &folder, 0);
+    }
 }

@@ -50,7 +50,8 @@ impl Records {
                 (records.mark, rest) = (MARK, &input[MARK.len()..]);
             }
             let is_comment = |record: &Record| comments && record.body.starts_with(b"#");
-            let (on_top, mut own): (Vec<_>, Vec<_>) = divide(rest, form)?.into_iter().partition(is_comment);
+            let (on_top, mut own): (Vec<_>, Vec<_>) =
+                divide(rest, form, comments)?.into_iter().partition(is_comment);
             records.head.extend(on_top);
             records.all.extend(own.split_off(header.min(own.len())));
             let bodies: Vec<Vec<u8>> = own.iter().map(|row| row.body.clone()).collect();
@@ -72,7 +73,7 @@ impl Records {
     }
 }
 
-fn divide(bytes: &[u8], form: Form) -> Option<Vec<Record>> {
+fn divide(bytes: &[u8], form: Form, comments: bool) -> Option<Vec<Record>> {
     match form {
         Form::Tokens => {
             let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0B;
@@ -86,7 +87,12 @@ fn divide(bytes: &[u8], form: Form) -> Option<Vec<Record>> {
         Form::Lines(_) | Form::Rows(_) => {
             let (mut records, mut at) = (Vec::<Record>::new(), 0);
             while at < bytes.len() {
-                let end = end_of_record(bytes, at, form)?;
+                let of_record = match form {
+                    // Quotes have no meaning in a comment.
+                    Form::Rows(_) if comments && bytes[at] == b'#' => Form::Lines(b'\n'),
+                    form => form,
+                };
+                let end = end_of_record(bytes, at, of_record)?;
                 let (body, mut end_bytes) = split_end(&bytes[at..end], form);
                 if end_bytes.is_empty() {
                     let other = if form == Form::Lines(0) { b"\0" } else { b"\n" };

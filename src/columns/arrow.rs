@@ -6,12 +6,9 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowDictionaryKeyType, Decimal128Type};
-use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Int64Array, UInt8Array, UInt32Array, UInt64Array,
-    downcast_dictionary_array,
-};
-use arrow_buffer::{ArrowNativeType, NullBuffer};
+use arrow_array::types::Decimal128Type;
+use arrow_array::{Array, ArrayRef, Int64Array, UInt8Array, UInt32Array, UInt64Array};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, IntervalUnit};
 use arrow_select::take::take;
 use gpusort_order::key::ElementType;
@@ -19,6 +16,7 @@ use gpusort_order::key::ElementType;
 use super::{Column, argsort, is_nan};
 use crate::element::Element;
 use crate::error::Error;
+use crate::io::arrow::failed;
 use crate::io::keys::texts::compared;
 use crate::order::{KeyOrder, TextForm};
 
@@ -56,6 +54,8 @@ pub struct Decoded {
     /// Arrays of numbers or of texts, by precedence: the array itself, or arrays in the same order.
     arrays: Vec<ArrayRef>,
     nulls: Option<NullBuffer>,
+    /// The number of each row's text in the array of texts, for a dictionary.
+    numbers: Option<Vec<u32>>,
 }
 
 /// A test of two rows.
@@ -63,7 +63,7 @@ type IsSame<'a> = Box<dyn Fn(usize, usize) -> bool + Sync + 'a>;
 
 /// Returns true if the field says that its dictionary values are in order, as Polars does for an enumeration.
 #[allow(deprecated)]
-fn is_ordered(field: &Field) -> bool {
+pub(crate) fn is_ordered(field: &Field) -> bool {
     field.dict_is_ordered() == Some(true) || field.metadata().keys().any(|key| key.starts_with("_PL_ENUM"))
 }
 
@@ -84,6 +84,7 @@ impl Decoded {
     ///
     /// See [`Decoded::of`].
     pub(crate) fn decode(field: &Field, array: &ArrayRef, is_across: bool) -> Result<Self, Error> {
+        let nulls = array.logical_nulls();
         let arrays: Vec<ArrayRef> = match array.data_type() {
             kind if is_text(kind) || element_of(kind).is_some() => vec![array.clone()],
             DataType::Boolean => {
@@ -97,21 +98,31 @@ impl Decoded {
                 let low = UInt64Array::from_iter_values(values.iter().map(|&value| value as u64));
                 vec![Arc::new(high), Arc::new(low)]
             }
-            // Ranks hold within one dictionary.
-            DataType::Dictionary(_, values) if !is_ordered(field) && (is_across || !is_text(values)) => {
-                let unpacked = downcast_dictionary_array!(
-                    array => take(array.values(), array.keys(), None),
-                    kind => panic!("{kind} is no dictionary")
-                );
-                let unpacked = unpacked.map_err(|error| Error::options(error.to_string()))?;
-                return Self::decode(&Field::new("", values.as_ref().clone(), true), &unpacked, is_across);
+            DataType::Dictionary(_, kind) if is_ordered(field) || is_text(kind) => {
+                let dictionary = array.as_any_dictionary();
+                let values = dictionary.values();
+                let numbers =
+                    if values.is_empty() { vec![0; array.len()] } else { dictionary.normalized_keys() };
+                let numbers = numbers.into_iter().map(|number| number as u32);
+                if is_ordered(field) {
+                    vec![Arc::new(UInt32Array::from_iter_values(numbers))]
+                } else if is_across {
+                    return Ok(Self {
+                        arrays: vec![values.clone()],
+                        numbers: Some(numbers.collect()),
+                        nulls,
+                    });
+                } else {
+                    // Ranks hold within one dictionary.
+                    let ranks = ranks(values)?;
+                    let rank = |number| ranks.get(number as usize).copied().unwrap_or(0);
+                    vec![Arc::new(UInt32Array::from_iter_values(numbers.map(rank)))]
+                }
             }
-            DataType::Dictionary(..) => {
-                let ranks = downcast_dictionary_array!(
-                    array => ranks(array, is_ordered(field))?,
-                    kind => panic!("{kind} is no dictionary")
-                );
-                vec![Arc::new(UInt32Array::from(ranks))]
+            DataType::Dictionary(_, kind) => {
+                let dictionary = array.as_any_dictionary();
+                let unpacked = take(dictionary.values(), dictionary.keys(), None).map_err(failed)?;
+                return Self::decode(&Field::new("", kind.as_ref().clone(), true), &unpacked, is_across);
             }
             DataType::Struct(_) => {
                 return Err(Error::options("a struct has no order of its own; order by its fields"));
@@ -122,7 +133,7 @@ impl Decoded {
                 )));
             }
         };
-        Ok(Self { arrays, nulls: array.logical_nulls() })
+        Ok(Self { arrays, nulls, numbers: None })
     }
 
     /// The null buffer, if any.
@@ -146,9 +157,10 @@ impl Decoded {
     /// The columns to order by, by precedence.
     pub fn columns(&self) -> Vec<Column<'_>> {
         let column = |array| {
-            let column = match element_of(Array::data_type(array)) {
-                Some(element) => by_element!(element, T => Column::numbers(numbers_of::<T>(array))),
-                None => Column::texts(array.len(), text_of(array)),
+            let column = match (element_of(Array::data_type(array)), &self.numbers) {
+                (Some(element), _) => by_element!(element, T => Column::numbers(numbers_of::<T>(array))),
+                (None, Some(numbers)) => Column::of_dictionary(numbers, text_of(array)),
+                (None, None) => Column::texts(array.len(), text_of(array)),
             };
             match self.nulls().filter(|nulls| nulls.null_count() > 0) {
                 // The first column decides; null rows tie in every other.
@@ -174,6 +186,8 @@ impl Decoded {
         let of_array = |array| -> IsSame<'_> {
             let Some(element) = element_of(Array::data_type(array)) else {
                 let text = text_of(array);
+                let text =
+                    move |row| text(self.numbers.as_ref().map_or(row, |numbers| numbers[row] as usize));
                 return Box::new(move |a, b| compared(form, text(a)) == compared(form, text(b)));
             };
             by_element!(element, T => same_numbers(numbers_of::<T>(array), are_zeros_equal))
@@ -219,22 +233,17 @@ pub(crate) fn is_text(kind: &DataType) -> bool {
     kind.is_string() || kind.is_binary()
 }
 
-/// The rank of each key's value: its position in an ordered dictionary, else a rank that equal values share.
-fn ranks<K: ArrowDictionaryKeyType>(array: &DictionaryArray<K>, is_ordered: bool) -> Result<Vec<u32>, Error> {
-    let count = array.values().len();
-    let mut by_value: Vec<u32> = (0..count as u32).collect();
-    if !is_ordered {
-        let field = Field::new("", array.values().data_type().clone(), true);
-        let values = Decoded::of(&field, array.values())?;
-        let order = argsort(&values.columns())?;
-        let (is_equal, mut rank) = (values.equality(), 0);
-        for (place, &value) in order.iter().enumerate() {
-            rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, value as usize));
-            by_value[value as usize] = rank;
-        }
+/// Returns the rank of each text of a dictionary; equal texts share a rank.
+fn ranks(values: &ArrayRef) -> Result<Vec<u32>, Error> {
+    let values = Decoded::of(&Field::new("", values.data_type().clone(), true), values)?;
+    let order = argsort(&values.columns())?;
+    let (is_equal, mut rank) = (values.equality(), 0);
+    let mut ranks = vec![0; order.len()];
+    for (place, &value) in order.iter().enumerate() {
+        rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, value as usize));
+        ranks[value as usize] = rank;
     }
-    let keys = array.keys().values();
-    Ok(keys.iter().map(|key| by_value.get(key.as_usize()).copied().unwrap_or(0)).collect())
+    Ok(ranks)
 }
 
 /// Borrows the numbers of an array.

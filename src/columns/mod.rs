@@ -46,11 +46,16 @@ pub struct Column<'a> {
 
 enum Values<'a> {
     Numbers(Box<dyn Numbers + 'a>),
-    Texts { rows: usize, text: Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a> },
+    Texts {
+        rows: usize,
+        text: Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a>,
+        /// The number of each row's text among different texts, if known.
+        numbers: Option<&'a [u32]>,
+    },
 }
 
 impl<'a> Column<'a> {
-    /// Numbers of one of the eleven types, in the order of [`sort`](crate::sort).
+    /// Numbers of one of the eleven types, in the order of [`sort`](crate::sort) with all NaNs equal.
     #[must_use]
     pub fn numbers<T: Element>(values: &'a [T]) -> Self {
         Self::of(Values::Numbers(Box::new(values)))
@@ -60,7 +65,14 @@ impl<'a> Column<'a> {
     /// for each row, on all cores, and the sort copies the returned bytes.
     #[must_use]
     pub fn texts(rows: usize, text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
-        Self::of(Values::Texts { rows, text: Box::new(text) })
+        Self::of(Values::Texts { rows, text: Box::new(text), numbers: None })
+    }
+
+    /// The texts of a dictionary's values, by the number of each row's value.
+    #[cfg(feature = "arrow")]
+    fn of_dictionary(numbers: &'a [u32], text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
+        let text = Box::new(move |row: usize| text(numbers[row] as usize));
+        Self::of(Values::Texts { rows: numbers.len(), text, numbers: Some(numbers) })
     }
 
     fn of(values: Values<'a>) -> Self {
@@ -206,16 +218,24 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, 
 impl Column<'_> {
     /// The values of these rows as keys, which compare with the keys of other columns of this type and order.
     pub(crate) fn keys(&self, rows: Range<usize>) -> Result<keys::Column, Error> {
-        let text = match &self.values {
+        let (text, numbers) = match &self.values {
             Values::Numbers(numbers) => return Ok(numbers.keys(self, rows)),
-            Values::Texts { text, .. } => text,
+            Values::Texts { text, numbers, .. } => (text, numbers.map(|numbers| &numbers[rows.clone()])),
         };
         let mut texts = TextColumn::with_capacity(self.order, rows.len());
-        for row in rows {
+        // The first record with each text of a dictionary.
+        let most = numbers.and_then(|numbers| numbers.iter().max());
+        let mut firsts = vec![None; most.map_or(0, |&most| most as usize + 1)];
+        for (record, row) in (0..).zip(rows) {
             if self.is_null(row) {
                 texts.push_null(Class::Empty);
-            } else {
-                texts.push_own(text(row)).map_err(|_| too_long())?;
+                continue;
+            }
+            let first =
+                numbers.map(|numbers| firsts[numbers[record as usize] as usize].get_or_insert(record));
+            match first {
+                Some(&mut first) if first < record => texts.push_again(first),
+                _ => texts.push_own(text(row)).map_err(|_| too_long())?,
             }
         }
         Ok(keys::Column::Texts(texts))
@@ -285,12 +305,14 @@ impl<T: Element> Numbers for &[T] {
         let map = T::Word::map(column.order.map(T::TYPE));
         let key = |row: usize| -> u64 { self[row].to_word().key(map).with_one_nan(map).into() };
         let null = if column.order.empty == Nulls::First { 0 } else { u64::MAX };
-        // Integers may take all 64 bits; in floats, NaN leaves room at one end.
+        // Integers may take all 64 bits: lower halves tell nulls. For floats, giving all NaNs one key frees values at
+        // one end.
         if !T::TYPE.is_float() && T::TYPE.bytes() == 8 {
-            let word = |row| {
-                let is_null = column.is_null(row);
-                if is_null { u128::from(null) * 2 } else { u128::from(key(row)) + 1 }
-            };
+            if column.valid.is_none() {
+                return keys::Column::High(rows.map(key).collect());
+            }
+            let null = if null == 0 { 0 } else { u128::MAX };
+            let word = |row| if column.is_null(row) { null } else { keys::whole(key(row)) };
             return keys::Column::whole(rows.map(word).collect());
         }
         let is_room_first = T::TYPE.is_float() && column.order.nan == Nulls::First;

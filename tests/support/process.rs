@@ -113,7 +113,13 @@ pub fn wait_until_it_waits(child: &Child) {
 /// The most memory that a process has had until now, in bytes.
 #[cfg(target_os = "linux")]
 pub fn peak_memory(child: &Child) -> u64 {
+    peak_while_alive(child).unwrap()
+}
+
+/// The most memory that a process has had until now, in bytes; `None` if it has ended.
+#[cfg(target_os = "linux")]
+pub fn peak_while_alive(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024)
 }

@@ -25,7 +25,7 @@ impl fmt::Display for Disorder {
     }
 }
 
-/// Returns the place of a record, with the column of the key of this number, and the keys of the record for messages.
+/// Returns the place of a record, with the column of the given key, and the record's keys as shown in messages.
 pub type Show<'a> = &'a (dyn Fn(&Piece, usize, Option<usize>) -> (String, Vec<String>) + 'a);
 
 /// The last record of a sequence: its keys, and their form in messages.
@@ -35,7 +35,6 @@ pub struct Last(Option<(Vec<u8>, Vec<String>)>);
 impl Last {
     /// Returns the first violation of the order among the records after this one, with the number of
     /// its piece and its number in the piece. Otherwise, the last of these records replaces this one.
-    /// No piece may be empty.
     ///
     /// # Panics
     ///

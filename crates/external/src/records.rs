@@ -189,7 +189,7 @@ pub fn merge(
 pub fn merge_rows<T: Send>(
     sources: Vec<Pieces>,
     records: &Records,
-    gather: impl Fn(&[&Piece], Vec<(u32, u32)>) -> Result<T, Error>,
+    gather: impl Fn(&[&Piece], Vec<(usize, usize)>) -> Result<T, Error>,
     write: impl FnMut(T) -> Result<(), Error> + Send,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
@@ -245,9 +245,10 @@ fn merge_some<T>(
 ) -> Option<Result<Step<T>, Error>> {
     let bytes = records.bytes;
     let stretch = stretch_of(runs.len(), bytes);
-    let mut all = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
+    let mut all = runs.iter().flat_map(|run| &run.source.pieces);
     if all.any(|piece| piece.keys.single().is_none()) {
-        parallel::map_parts(runs.iter_mut().flat_map(|run| &mut run.source.pieces), |piece| {
+        let pieces = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
+        parallel::map_parts(pieces.filter(|piece| !piece.keys.has_rows()), |piece| {
             piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
         });
     }
@@ -302,8 +303,7 @@ fn merge_some<T>(
         written += part.written as u64;
         repeated += part.repeated as u64;
     }
-    let size = |part: &MergedPart| part.bytes.len() + part.rows.len() * pieces[0].length(0, 1);
-    let size = merged.iter().map(size).sum();
+    let size = merged.iter().map(|part| part.bytes.len() + size_of_val(&part.rows[..])).sum();
     let merged = match finish(&pieces, merged) {
         Ok(merged) => merged,
         Err(error) => return Some(Err(error)),
@@ -373,7 +373,7 @@ fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
 struct MergedPart {
     bytes: Vec<u8>,
     /// The rows of batches: the numbers of pieces, and of rows in them.
-    rows: Vec<(u32, u32)>,
+    rows: Vec<(usize, usize)>,
     written: usize,
     repeated: usize,
     /// For each record, its end and the number of repetitions before it; kept only if the output is
@@ -505,7 +505,7 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
                 let position = if payload == FramePayload::Position { piece.positions[record] } else { 0 };
                 frame.iter_mut().for_each(|frame| frame.push(piece, record, position, to));
             }
-            Emit::Rows => part.rows.push((number, record as u32)),
+            Emit::Rows => part.rows.push((number as usize, record)),
         }
         part.written += 1;
         if selection.first.is_some() {

@@ -89,10 +89,9 @@ impl Piece {
         }
         /// The number of keys that justifies a parallel task.
         const PART: usize = 1 << 16;
-        let rules = KeyOrder { descending: map.descending, ..orders[0] };
         by_width!(keys, blocks => {
             map_parts(blocks.iter().flat_map(|block| block.chunks(PART)), |block| {
-                let mut keys = words(block, map, rules, is_text);
+                let mut keys = words(block, map, orders[0], is_text);
                 if let Some(&order) = orders.get(1) {
                     keys = keys.with_lines(order, map.descending, print);
                 }
@@ -114,9 +113,12 @@ impl Piece {
     }
 
     /// Returns the rows of a batch and their keys. The first row is number `first` of its input, and a row takes
-    /// about `row` bytes of memory.
+    /// about `row` bytes of memory without its keys.
     #[cfg(feature = "arrow")]
     pub fn of_rows(keys: Keys, batch: RecordBatch, first: u64, row: usize) -> Self {
+        /// The bytes that a merge adds to a row: two copies of its key with its place, and its place.
+        const MERGED: usize = 48;
+        let row = row + keys.bytes() / keys.len().max(1) + MERGED;
         Self { bytes: Bytes::Rows { batch, first, row }, ..Self::of(keys) }
     }
 
@@ -176,7 +178,7 @@ impl Piece {
             }
             Bytes::None => {}
             #[cfg(feature = "arrow")]
-            Bytes::Rows { .. } => panic!("rows of a batch are no bytes"),
+            Bytes::Rows { .. } => panic!("rows of a batch cannot be written as bytes"),
         }
     }
 

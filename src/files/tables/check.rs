@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 
 use super::Tables;
 use super::keys::{KeyArrays, TableKey};
-use super::read::Reading;
+use super::read::{Reading, taken};
 use crate::error::{Error, Hint};
 use crate::external::{Disorder, Last};
 use crate::io::arrow::{Part, Table};
@@ -64,11 +64,11 @@ fn rows_in_order(
     by_parts: bool,
 ) -> Result<Option<Disorder>, Error> {
     /// The rows of a batch.
-    const ROWS: usize = 1 << 17;
+    const ROWS: usize = 1 << 14;
     let how = Reading::of_keys(tables, keys);
     let unique = tables.job.ask.selection.unique.then_some(&[][..]);
     let show = |piece: &Piece, record, key| how.show(piece, record, key);
-    let mut passed = parts.first().map_or(0, |part| tables.rows_before(part.table));
+    let mut passed = parts.first().map_or(0, |part| tables.before[part.table]);
     let of_part = |part: &Part| {
         passed += part.rows;
         (*part, passed - part.rows)
@@ -80,15 +80,12 @@ fn rows_in_order(
         let looked = map_parts(wave, |&(part, mut row)| {
             let name = tables.all[part.table].name();
             let (mut first, mut last) = (None, Last::default());
-            for batch in how.read(part, ROWS)? {
+            for batch in how.read_slices(part, ROWS) {
                 let batch = batch?;
-                if batch.num_rows() == 0 {
-                    continue;
-                }
                 if first.is_none() {
-                    first = Some(how.piece(batch.slice(0, 1), row, name)?);
+                    first = Some(how.piece(taken(&batch, &[0])?, row, name, None)?);
                 }
-                let piece = how.piece(batch, row, name)?;
+                let piece = how.piece(batch, row, name, None)?;
                 row += piece.len() as u64;
                 if let Some((.., disorder)) = last.follow(&show, slice::from_ref(&piece), unique) {
                     return Ok((first, last, Some(disorder)));
@@ -111,8 +108,8 @@ fn rows_in_order(
     Ok(None)
 }
 
-/// Reads the least value, in order, that each part of tables may have of a key, as bytes that compare; `None` for a
-/// part that may have earlier rows: nulls or NaN. Returns `None` without statistics.
+/// Reads the least value, in order, that each part of tables may have of a key, as comparable bytes; `None` for a part
+/// that may have earlier rows: nulls or NaN. Returns `None` without statistics.
 pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Vec<Option<Vec<u8>>>> {
     if !key.is_plain() {
         return None;

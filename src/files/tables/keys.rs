@@ -110,6 +110,11 @@ impl TableKey {
         if matches!(values, DataType::Decimal128(..)) { 2 } else { 1 }
     }
 
+    /// Returns true if the key's values are texts.
+    pub(crate) fn is_text(&self) -> bool {
+        is_text(self.field.data_type())
+    }
+
     /// Returns the type in reports.
     pub(crate) fn kind(&self) -> String {
         let kind = self.field.data_type();
@@ -173,13 +178,10 @@ impl KeyArrays {
     ///
     /// See [`KeyArrays::decoded`]; texts of 2 GiB.
     pub(crate) fn keys(&self, keys: &[TableKey], table: &str) -> Result<Keys, Error> {
-        let decoded = self.decode(keys, table, true)?;
-        let columns = decoded.columns();
-        let columns = columns.iter().map(|column| column.keys(0..self.rows()));
-        Ok(Keys::of(columns.collect::<Result<_, _>>()?).by_records())
+        self.decoded_across(keys, table)?.keys(self.rows())
     }
 
-    /// Returns the first of these keys of a row as bytes, which compare with those of other batches.
+    /// Returns a row's values of `keys` (a prefix of these arrays) as comparable bytes.
     ///
     /// # Errors
     ///
@@ -205,6 +207,15 @@ impl KeyArrays {
     /// A type without an order.
     pub(crate) fn decoded(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
         self.decode(keys, table, false)
+    }
+
+    /// Decodes the arrays to columns that compare with those of other batches.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyArrays::decoded`].
+    pub(crate) fn decoded_across(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
+        self.decode(keys, table, true)
     }
 
     fn decode(&self, keys: &[TableKey], table: &str, is_across: bool) -> Result<DecodedKeys, Error> {
@@ -243,6 +254,17 @@ impl DecodedKeys {
             columns.extend(decoded.columns().into_iter().map(|column| column.in_order(*order)));
         }
         columns
+    }
+
+    /// Returns the keys of all rows.
+    ///
+    /// # Errors
+    ///
+    /// Texts of 2 GiB.
+    pub(crate) fn keys(&self, rows: usize) -> Result<Keys, Error> {
+        let columns = self.columns();
+        let columns = columns.iter().map(|column| column.keys(0..rows));
+        Ok(Keys::of(columns.collect::<Result<_, _>>()?).by_records())
     }
 
     /// Returns a function that compares two rows: true if all keys are equal.

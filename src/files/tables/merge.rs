@@ -1,8 +1,7 @@
 //! Merges runs of rows: sorted parts in temporary files, or inputs in order.
 //!
-//! The rows of a run are records whose keys are bytes that compare; merged rows are gathered from their batches.
+//! The rows of a run are records whose keys are comparable bytes; merged rows are gathered from their batches.
 
-use std::iter;
 use std::mem;
 use std::slice;
 use std::sync::{Arc, Mutex};
@@ -26,7 +25,7 @@ use crate::external::{Emit, Last, Merged, Pieces, Records, merge_rows, not_sorte
 use crate::external::{Folders, Spill, Spilled};
 use crate::files::progress::Phase;
 use crate::files::report::Report;
-use crate::io::arrow::arrays::{self, gathered};
+use crate::io::arrow::arrays::{self, by_keys, gathered};
 use crate::io::arrow::{failed, unwritten};
 use crate::io::piece::Piece;
 use crate::io::{Counts, Output};
@@ -55,7 +54,7 @@ pub(super) struct Merging<'a> {
     schema: SchemaRef,
     folders: Folders,
     pub(super) runs: Vec<RunSource>,
-    /// The run being written, and the keys of its last row, as bytes that compare.
+    /// The run being written, and the keys of its last row, as comparable bytes.
     open: Option<(StreamWriter<Spill>, Vec<u8>)>,
 }
 
@@ -76,7 +75,7 @@ impl<'a> Merging<'a> {
     pub(super) fn sort_parts(&mut self, sorter: &Sorter, limit: u64) -> Result<Report, Error> {
         let mut reader = Reader::new(self.reading.clone());
         let mut report = Report::new(self.job.ask.format);
-        let runs = (self.reading.tables.bytes() / limit.max(1) + 2).min(FAN_IN as u64);
+        let runs = (self.reading.tables.bytes / limit.max(1) + 2).min(FAN_IN as u64);
         let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
         let start = Instant::now();
         let mut part = reader.next(limit)?;
@@ -87,7 +86,7 @@ impl<'a> Merging<'a> {
             let batches = batches.into_iter().map(|batch| self.numbered(batch, &mut at));
             let batches = batches.collect::<Result<Vec<_>, _>>()?;
             let positions = order(&self.reading, &arrays, sorter, &mut report)?;
-            self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows()));
+            self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows));
             // The next part is read while this part is written.
             part = thread::scope(|scope| {
                 let coming = parallel::meanwhile(scope, || reader.next(limit));
@@ -142,7 +141,7 @@ impl<'a> Merging<'a> {
         /// The divisor of the budget for all windows. Their ordered rows exist several more times: joined,
         /// gathered, and waiting to be encoded.
         const PART: u64 = 8;
-        let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.reading.tables.row_bytes();
+        let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.reading.row_bytes();
         usize::try_from(rows).unwrap_or(usize::MAX).clamp(1 << 7, 1 << 17)
     }
 
@@ -179,7 +178,7 @@ impl<'a> Merging<'a> {
             self.runs = longer;
         }
         let (tables, format) = (self.reading.tables, self.job.ask.format);
-        self.job.watch.phase(Phase::Merge, Some(tables.rows()));
+        self.job.watch.phase(Phase::Merge, Some(tables.rows));
         let runs = mem::take(&mut self.runs);
         let mut merged;
         if self.job.ask.positions {
@@ -189,7 +188,7 @@ impl<'a> Merging<'a> {
                 positions.extend_from_slice(numbers_of::<u64>(batch.column(last)));
                 Ok(())
             })?;
-            write_positions(positions.into_iter(), tables.rows(), format, output)?;
+            write_positions(positions.into_iter(), tables.rows, format, output)?;
         } else {
             let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
             let mut sink = Sink::new(tables, self.schema.clone(), self.reading.keys, output, most)?;
@@ -217,12 +216,12 @@ impl Merging<'_> {
     /// Returns a batch of a run. If requested, adds a column of the positions of its rows, which begin
     /// with `at`.
     fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
+        let first = *at;
+        *at += batch.num_rows() as u64;
         if !self.job.ask.positions {
             return Ok(batch);
         }
         let (_, mut columns, rows) = batch.into_parts();
-        let first = *at;
-        *at += rows as u64;
         columns.push(Arc::new(UInt64Array::from_iter_values(first..*at)));
         arrays::batch(&self.schema, columns, rows).map_err(failed)
     }
@@ -238,37 +237,34 @@ impl Merging<'_> {
         let reading = &self.reading;
         let number = match run {
             RunSource::Spilled(run) => {
-                let failed = |error| unwritten("a temporary file", "read", error);
+                let name = "a temporary file";
+                let failed = move |error| unwritten(name, "read", error);
                 let reader = StreamReader::try_new(run, None).map_err(failed)?;
-                let piece =
-                    move |batch: Result<_, _>| reading.piece(batch.map_err(failed)?, 0, "a temporary file");
+                let piece = move |batch: Result<RecordBatch, _>| {
+                    let (schema, mut columns, rows) = batch.map_err(failed)?.into_parts();
+                    reading.share_dictionaries(name, &mut columns)?;
+                    let batch = arrays::batch(&schema, columns, rows).map_err(failed)?;
+                    reading.piece(batch, 0, name, None)
+                };
                 return Ok(Box::new(reader.map(piece)));
             }
             RunSource::Input(number) => number,
         };
         let table = &reading.tables.all[number];
         let rows = (window / WINDOW).max(1 << 10);
-        let mut at = reading.tables.rows_before(number);
-        let read = move |part| {
-            let batches = reading.read(part, rows);
-            batches.unwrap_or_else(|error| Box::new(iter::once(Err(error))))
-        };
+        let mut at = reading.tables.before[number];
         let mut last = Last::default();
         let show = |piece: &Piece, record, key| reading.show(piece, record, key);
         let piece = move |batch| {
             let first = at;
             let batch = self.numbered(batch?, &mut at)?;
-            let decoded = reading.keys_of([&batch])?.decoded(reading.keys, table.name())?;
-            let place = |row| reading.tables.place(first + row as u64);
-            decoded.count(reading.keys, &mut lock(counts), place)?;
-            let piece = reading.piece(batch, first, table.name())?;
+            let piece = reading.piece(batch, first, table.name(), Some(counts))?;
             match last.follow(&show, slice::from_ref(&piece), None) {
                 Some((.., disorder)) => Err(not_sorted(disorder)),
                 None => Ok(piece),
             }
         };
-        let batches = table.parts(number).into_iter().flat_map(read);
-        let batches = batches.filter(|batch| batch.as_ref().map_or(true, |batch| batch.num_rows() > 0));
+        let batches = table.parts(number).into_iter().flat_map(move |part| reading.read_slices(part, rows));
         Ok(Box::new(batches.map(piece)))
     }
 
@@ -278,7 +274,7 @@ impl Merging<'_> {
         emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
     ) -> Result<Merged, Error> {
         let (window, counts) = (self.window(sources.len() as u64), Mutex::default());
-        let bytes = 2 * sources.len() * window * self.reading.row_bytes();
+        let bytes = 2 * sources.len() * window * self.reading.row_bytes() as usize;
         let pieces = sources.into_iter().map(|source| self.pieces(source, window, &counts));
         let pieces = pieces.collect::<Result<Vec<_>, Error>>()?;
         let (selection, emits) = (self.job.ask.selection, Emit::Rows);
@@ -295,20 +291,25 @@ impl Merging<'_> {
 fn gathered_rows(
     schema: &SchemaRef,
     pieces: &[&Piece],
-    rows: Vec<(u32, u32)>,
+    mut rows: Vec<(usize, usize)>,
 ) -> Result<RecordBatch, ArrowError> {
-    let batch = |piece: usize| pieces[piece].rows().0;
-    let places: Vec<(usize, usize)> =
-        rows.into_iter().map(|(piece, row)| (piece as usize, row as usize)).collect();
-    if let [(piece, first), ..] = places[..]
-        && places.iter().zip(first..).all(|(&place, row)| place == (piece, row))
-    {
-        return Ok(batch(piece).slice(first, places.len()));
+    let Some(&(piece, first)) = rows.first() else { return Ok(RecordBatch::new_empty(schema.clone())) };
+    if rows.iter().zip(first..).all(|(&place, row)| place == (piece, row)) {
+        return Ok(pieces[piece].rows().0.slice(first, rows.len()));
+    }
+    // The batches with any of these rows.
+    let (mut batches, mut numbers) = (Vec::new(), vec![None; pieces.len()]);
+    for (piece, _) in &mut rows {
+        let batch = pieces[*piece].rows().0;
+        *piece = *numbers[*piece].get_or_insert_with(|| {
+            batches.push(batch);
+            batches.len() - 1
+        });
     }
     let column = |column: usize| {
-        let arrays: Vec<&dyn Array> = (0..pieces.len()).map(|piece| &**batch(piece).column(column)).collect();
-        interleave(&arrays, &places)
+        let arrays: Vec<&dyn Array> = batches.iter().map(|batch| &**batch.column(column)).collect();
+        by_keys(&arrays, &|arrays| interleave(arrays, &rows))
     };
     let columns = map_parts(0..schema.fields().len(), column).into_iter().collect::<Result<_, _>>()?;
-    arrays::batch(schema, columns, places.len())
+    arrays::batch(schema, columns, rows.len())
 }

@@ -16,7 +16,10 @@ mod merge;
 mod read;
 mod write;
 
-use arrow_array::RecordBatch;
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
@@ -101,14 +104,14 @@ impl Job<'_> {
         let keys = tables.keys()?;
         devices.expect(None);
         let mut output = self.open(to)?;
-        self.watch.phase(Phase::Read, Some(tables.rows()));
+        self.watch.phase(Phase::Read, Some(tables.rows));
         let reading = Reading::new(&tables, &keys);
         let bytes = room(&self.budget);
-        let fits = tables.bytes().saturating_add(tables.rows() * BESIDE) <= bytes / TIMES;
+        let fits = tables.bytes.saturating_add(tables.rows * BESIDE) <= bytes / TIMES;
         let limit = bytes / TIMES_OF_PARTS;
         let few = self.ask.selection.first.filter(|&few| {
             let rows = few as u64;
-            let is_few = rows <= tables.rows() / 4 && rows.saturating_mul(tables.row_bytes()) <= limit / 2;
+            let is_few = rows <= tables.rows / 4 && rows.saturating_mul(tables.row_bytes()) <= limit / 2;
             is_few && !self.ask.selection.unique && !self.ask.positions
         });
         let mut report = if fits || few.is_some() {
@@ -126,8 +129,8 @@ impl Job<'_> {
         };
         self.close(output)?;
         if few.is_some() {
-            report.cut += tables.rows() - report.records;
-            report.records = tables.rows();
+            report.cut += tables.rows - report.records;
+            report.records = tables.rows;
         }
         report.bytes = tables.size;
         report.types = types(&keys);
@@ -185,7 +188,7 @@ impl Job<'_> {
         let tables = self.open_tables()?;
         let keys = tables.keys()?;
         let mut output = self.open(to)?;
-        self.watch.phase(Phase::Merge, Some(tables.rows()));
+        self.watch.phase(Phase::Merge, Some(tables.rows));
         let mut merging = Merging::new(Reading::new(&tables, &keys));
         merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
         let merged = merging.write(&mut output)?;
@@ -196,7 +199,7 @@ impl Job<'_> {
     /// Checks the order of tables.
     pub(super) fn check_tables(&self) -> Result<Option<Disorder>, Error> {
         let tables = self.open_tables()?;
-        self.watch.phase(Phase::Read, Some(tables.rows()));
+        self.watch.phase(Phase::Read, Some(tables.rows));
         check::check(&tables)
     }
 
@@ -220,9 +223,7 @@ impl Job<'_> {
         let open = |input| Table::open(input, self.decisions.format, &folder);
         let all = inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let schema = common_schema(&all)?;
-        let parts = all.iter().enumerate().flat_map(|(number, table)| table.parts(number)).collect();
-        let size = inputs.iter().filter_map(Input::size).sum();
-        Ok(Tables { job: self, all, schema, parts, size })
+        Ok(Tables::new(self, all, schema, inputs.iter().filter_map(Input::size).sum()))
     }
 }
 
@@ -256,37 +257,43 @@ struct Tables<'a> {
     all: Vec<Table>,
     schema: SchemaRef,
     parts: Vec<Part>,
+    /// The number of rows before each table.
+    before: Vec<u64>,
+    /// The number of all rows.
+    rows: u64,
+    /// Approximate bytes of the rows in memory.
+    bytes: u64,
     /// Bytes of the inputs.
     size: u64,
+    /// The values of ordered dictionaries, by the numbers of columns, and of fields within (`3.0`).
+    dictionaries: Mutex<HashMap<String, ArrayRef>>,
 }
 
-impl Tables<'_> {
+impl<'a> Tables<'a> {
+    fn new(job: &'a Job<'a>, all: Vec<Table>, schema: SchemaRef, size: u64) -> Self {
+        let (mut parts, mut before, mut rows) = (Vec::new(), Vec::new(), 0);
+        for (number, table) in all.iter().enumerate() {
+            before.push(rows);
+            let own = table.parts(number);
+            rows += own.iter().map(|part| part.rows).sum::<u64>();
+            parts.extend(own);
+        }
+        let bytes = parts.iter().map(|part| part.bytes).sum();
+        Self { job, all, schema, parts, before, rows, bytes, size, dictionaries: Mutex::default() }
+    }
+
     fn keys(&self) -> Result<Vec<TableKey>, Error> {
         keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())
     }
 
-    fn rows(&self) -> u64 {
-        self.parts.iter().map(|part| part.rows).sum()
-    }
-
-    /// Returns the approximate bytes of the rows in memory.
-    fn bytes(&self) -> u64 {
-        self.parts.iter().map(|part| part.bytes).sum()
-    }
-
     /// Returns the approximate bytes of a row, including the bytes that a sort adds.
     fn row_bytes(&self) -> u64 {
-        self.bytes() / self.rows().max(1) + BESIDE
-    }
-
-    /// Returns the number of rows before a table.
-    fn rows_before(&self, table: usize) -> u64 {
-        self.parts.iter().filter(|part| part.table < table).map(|part| part.rows).sum()
+        self.bytes / self.rows.max(1) + BESIDE
     }
 
     /// Returns the place of a row by its number among all rows.
     fn place(&self, row: u64) -> String {
-        let table = (0..self.all.len()).rev().find(|&table| self.rows_before(table) <= row).unwrap_or(0);
-        format!("{}: row {}", self.all[table].name(), row - self.rows_before(table))
+        let table = self.before.partition_point(|&before| before <= row) - 1;
+        format!("{}: row {}", self.all[table].name(), row - self.before[table])
     }
 }

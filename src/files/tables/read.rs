@@ -1,18 +1,23 @@
 //! Reads the parts of tables, several at a time on all cores, in the order of the input.
 
-use std::sync::Arc;
+use std::iter;
+use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 
 use super::Tables;
 use super::keys::{KeyArrays, TableKey, columns_of};
+use crate::columns::arrow::is_ordered;
 use crate::error::Error;
 use crate::format::Format;
+use crate::human::quoted;
+use crate::io::Counts;
 use crate::io::arrow::arrays::{self, gathered};
 use crate::io::arrow::{Batches, Part, Table, failed};
 use crate::io::piece::Piece;
-use crate::parallel::{self, map_parts};
+use crate::parallel::{self, lock, map_parts, ranges};
 
 /// The maximum number of rows of a batch.
 pub(super) const ROWS: usize = 1 << 20;
@@ -25,7 +30,7 @@ pub(super) struct Reader<'a> {
     /// The number of rows read.
     rows: u64,
     /// The remaining batches of the current parts.
-    open: Batches<'static>,
+    open: Batches<'a>,
 }
 
 /// The settings for reading parts.
@@ -39,6 +44,8 @@ pub(super) struct Reading<'a> {
     views: bool,
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
+    /// True if a column has an ordered dictionary, in itself or within.
+    is_ordered: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -63,28 +70,94 @@ impl<'a> Reading<'a> {
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
         let schema =
             if let Some(columns) = &columns { schema.project(columns).unwrap_or(schema) } else { schema };
-        Self { tables, keys, columns, views, schema: Arc::new(schema) }
+        let is_ordered = schema.flattened_fields().into_iter().any(is_ordered);
+        Self { tables, keys, columns, views, schema: Arc::new(schema), is_ordered }
     }
 
     /// Reads a part in batches of `rows` rows.
-    pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
+    pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'a>, Error> {
         self.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
-        let as_said = self.as_said(table.name());
         let batches = table.read(part.number, self.columns.as_deref(), rows, self.views)?;
+        let how = self.clone();
         Ok(Box::new(batches.map(move |batch| {
             let (_, columns, rows) = batch?.into_parts();
-            as_said(columns, rows)
+            how.as_said(table.name(), columns, rows)
         })))
     }
 
-    /// Returns a function that makes batches, in the schema of all tables, of this table's columns.
-    fn as_said(&self, name: &str) -> impl Fn(Vec<ArrayRef>, usize) -> Result<RecordBatch, Error> + use<> {
-        let (schema, name) = (self.schema.clone(), name.to_owned());
-        move |columns, rows| {
-            let batch = arrays::batch(&schema, columns, rows);
-            batch.map_err(|error| Error::input(&name, format!("the columns differ from the schema: {error}")))
+    /// Reads a part in batches of at most `rows` rows, none of them empty: a batch of Arrow in slices.
+    pub(super) fn read_slices(&self, part: Part, rows: usize) -> Batches<'a> {
+        let sliced = move |batch: Result<RecordBatch, Error>| -> Batches<'a> {
+            match batch {
+                Ok(batch) => Box::new(
+                    ranges(batch.num_rows(), rows).map(move |part| Ok(batch.slice(part.start, part.len()))),
+                ),
+                error => Box::new(iter::once(error)),
+            }
+        };
+        match self.read(part, rows) {
+            Ok(batches) => Box::new(batches.flat_map(sliced)),
+            Err(error) => Box::new(iter::once(Err(error))),
         }
+    }
+
+    /// Makes a batch, in the schema of all tables, of columns of an input.
+    fn as_said(&self, name: &str, mut columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
+        self.share_dictionaries(name, &mut columns)?;
+        let batch = arrays::batch(&self.schema, columns, rows);
+        batch.map_err(|error| Error::input(name, format!("the columns differ from the schema: {error}")))
+    }
+
+    /// Gives the ordered dictionaries of these columns the values that all inputs share.
+    ///
+    /// # Errors
+    ///
+    /// A key whose dictionary has other values in another input, so that the two have no common order.
+    pub(super) fn share_dictionaries(&self, name: &str, columns: &mut [ArrayRef]) -> Result<(), Error> {
+        if !self.is_ordered {
+            return Ok(());
+        }
+        for (number, (column, field)) in columns.iter_mut().zip(self.schema.fields()).enumerate() {
+            let number = self.columns.as_ref().map_or(number, |columns| columns[number]);
+            if let Some(shared) = self.with_one_dictionary(number.to_string(), field, column) {
+                *column = shared;
+            } else if self.keys.iter().any(|key| key.column() == number) {
+                let problem = format!(
+                    "the values of the ordered dictionary of column '{}' differ from those of another input or \
+                     batch; cast the column to strings, or write one dictionary in all inputs",
+                    quoted(field.name())
+                );
+                return Err(Error::input(name, problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns an array in which an ordered dictionary is the one first read at this place; `None` if their values
+    /// differ, and have no common order.
+    fn with_one_dictionary(&self, place: String, field: &Field, array: &ArrayRef) -> Option<ArrayRef> {
+        if let Some(parent) = array.as_struct_opt() {
+            let fields = parent.fields().iter().zip(parent.columns()).enumerate();
+            let columns = fields.map(|(number, (field, array))| {
+                self.with_one_dictionary(format!("{place}.{number}"), field, array)
+            });
+            let (fields, nulls) = (parent.fields().clone(), parent.nulls().cloned());
+            let shared = StructArray::try_new_with_length(
+                fields,
+                columns.collect::<Option<_>>()?,
+                nulls,
+                parent.len(),
+            );
+            return Some(shared.map_or_else(|_| array.clone(), |shared| Arc::new(shared)));
+        }
+        let Some(dictionary) = array.as_any_dictionary_opt().filter(|_| is_ordered(field)) else {
+            return Some(array.clone());
+        };
+        let values = dictionary.values();
+        let mut known = lock(&self.tables.dictionaries);
+        let shared = known.entry(place).or_insert_with(|| values.clone());
+        (**shared == **values).then(|| dictionary.with_values(shared.clone()))
     }
 
     /// Reads these parts on all cores.
@@ -94,7 +167,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads a part in batches, column by column on all cores.
-    fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'static>, Error> {
+    fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'a>, Error> {
         let table = &self.tables.all[part.table];
         let all: Vec<usize> = match self.columns.as_deref() {
             Some(columns) => columns.to_vec(),
@@ -106,13 +179,14 @@ impl<'a> Reading<'a> {
         }
         let reader = |column| table.read(part.number, Some(&[column]), rows, self.views);
         let mut readers = all.into_iter().map(reader).collect::<Result<Vec<_>, _>>()?;
-        let (as_said, cancel) = (self.as_said(table.name()), self.tables.job.cancel.clone());
-        Ok(Box::new(std::iter::from_fn(move || {
+        let how = self.clone();
+        Ok(Box::new(iter::from_fn(move || {
             let read: Option<Vec<_>> = map_parts(&mut readers, Iterator::next).into_iter().collect();
             let read: Result<Vec<RecordBatch>, Error> = read?.into_iter().collect();
             Some(read.and_then(|read| {
-                cancel.check().map_err(|error| Error::io("the input", "read", error))?;
-                as_said(read.iter().map(|batch| batch.column(0).clone()).collect(), read[0].num_rows())
+                how.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
+                let columns = read.iter().map(|batch| batch.column(0).clone()).collect();
+                how.as_said(table.name(), columns, read[0].num_rows())
             }))
         })))
     }
@@ -165,17 +239,33 @@ impl<'a> Reading<'a> {
         Ok(kept.into_iter().map(|(_, batch)| batch).collect())
     }
 
-    /// Returns the rows of a batch of this table with their keys; the first row is number `first`.
-    pub(super) fn piece(&self, batch: RecordBatch, first: u64, name: &str) -> Result<Piece, Error> {
+    /// Returns the rows of a batch of this table with their keys; the first row is number `first`. Counts their nulls
+    /// in `counts`.
+    pub(super) fn piece(
+        &self,
+        batch: RecordBatch,
+        first: u64,
+        name: &str,
+        counts: Option<&Mutex<Counts>>,
+    ) -> Result<Piece, Error> {
         let arrays = KeyArrays::of(self.keys, &batch, self.columns.as_deref());
-        Ok(Piece::of_rows(arrays.keys(self.keys, name)?, batch, first, self.row_bytes()))
+        let decoded = arrays.decoded_across(self.keys, name)?;
+        if let Some(counts) = counts {
+            let mut own = Counts::default();
+            decoded.count(self.keys, &mut own, |row| self.tables.place(first + row as u64))?;
+            lock(counts).add_all(&own);
+        }
+        Ok(Piece::of_rows(decoded.keys(batch.num_rows())?, batch, first, self.tables.row_bytes() as usize))
     }
 
     /// Returns the approximate bytes of a row in memory with its keys.
-    pub(super) fn row_bytes(&self) -> usize {
-        /// The bytes of a key of numbers: in a column and in a row of bytes, with the end of the row.
-        const KEY: usize = 40;
-        self.tables.row_bytes() as usize + KEY * self.keys.len()
+    pub(super) fn row_bytes(&self) -> u64 {
+        /// The bytes of a key: in a column and in a row of bytes, with the end of the row.
+        const KEY: u64 = 40;
+        // The texts of keys may be most of a row, and are copied into columns and into rows of bytes.
+        let copies = if self.keys.iter().any(TableKey::is_text) { 2 } else { 0 };
+        let row = self.tables.row_bytes();
+        row + copies * (row - super::BESIDE) + KEY * self.keys.len() as u64
     }
 
     /// Returns the place of a row, whose number counts all rows, with the column of a key, and the keys as messages
@@ -185,7 +275,7 @@ impl<'a> Reading<'a> {
         let arrays = KeyArrays::of(self.keys, batch, self.columns.as_deref());
         let numbers = (0..).zip(self.keys).flat_map(|(number, key)| vec![number; key.width()]);
         let numbers: Vec<usize> = numbers.collect();
-        let mut place = self.tables.place(first + record as u64);
+        let mut place = key.map_or_else(String::new, |_| self.tables.place(first + record as u64));
         if let Some(key) = key.filter(|_| self.keys.len() > 1) {
             place.push_str(&format!(", column '{}'", self.keys[numbers[key]].name));
         }
@@ -222,7 +312,7 @@ impl<'a> Reading<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(how: Reading<'a>) -> Self {
-        Self { parts: &how.tables.parts, how, rows: 0, open: Box::new(std::iter::empty()) }
+        Self { parts: &how.tables.parts, how, rows: 0, open: Box::new(iter::empty()) }
     }
 
     /// Returns the next rows, about `bytes` bytes; `None` after the last row. Reports progress.
@@ -261,7 +351,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Returns these rows of a batch, without the texts of other rows.
-fn taken(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch, Error> {
+pub(super) fn taken(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch, Error> {
     gathered(batch.schema_ref(), batch.columns(), rows).and_then(|taken| compact(&taken)).map_err(failed)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, make_array, new_empty_array,
+    Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, UInt32Array, make_array, new_empty_array,
 };
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat;
@@ -19,8 +19,42 @@ pub fn joined(kind: &DataType, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowErr
     match chunks {
         [] => Ok(new_empty_array(kind)),
         [one] => Ok(one.clone()),
-        _ => concat(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>()),
+        _ => by_keys(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>(), &concat),
     }
+}
+
+/// A function that makes one array of several.
+pub type Join<'a> = &'a dyn Fn(&[&dyn Array]) -> Result<ArrayRef, ArrowError>;
+
+/// The result of `join`, in which arrays of one dictionary keep it: arrow-rs may repeat or reorder its values.
+///
+/// # Errors
+///
+/// Any error of `join`.
+pub fn by_keys(arrays: &[&dyn Array], join: Join) -> Result<ArrayRef, ArrowError> {
+    let parents: Option<Vec<_>> = arrays.iter().map(|array| array.as_struct_opt()).collect();
+    if let Some(parents @ [first, ..]) = parents.as_deref() {
+        let bare =
+            |parent: &&StructArray| StructArray::new_empty_fields(parent.len(), parent.nulls().cloned());
+        let bare: Vec<StructArray> = parents.iter().map(bare).collect();
+        let bare = join(&bare.iter().map(|bare| bare as &dyn Array).collect::<Vec<_>>())?;
+        let column = |column: usize| {
+            by_keys(&parents.iter().map(|parent| &**parent.column(column)).collect::<Vec<_>>(), join)
+        };
+        let columns = (0..first.num_columns()).map(column).collect::<Result<_, _>>()?;
+        let (fields, nulls) = (first.fields().clone(), bare.nulls().cloned());
+        return Ok(Arc::new(StructArray::try_new_with_length(fields, columns, nulls, bare.len())?));
+    }
+    let dictionaries: Option<Vec<_>> = arrays.iter().map(|array| array.as_any_dictionary_opt()).collect();
+    let Some([first, others @ ..]) = dictionaries.as_deref() else { return join(arrays) };
+    let values = first.values().to_data();
+    if others.iter().any(|other| !other.values().to_data().ptr_eq(&values)) {
+        return join(arrays);
+    }
+    let keys: Vec<&dyn Array> =
+        [first].into_iter().chain(others).map(|dictionary| dictionary.keys()).collect();
+    let joined = join(&keys)?.to_data().into_builder().data_type(first.data_type().clone());
+    Ok(make_array(joined.add_child_data(values).build()?))
 }
 
 /// Makes a batch of these columns and this number of rows; a batch without columns has rows, too.

@@ -33,7 +33,7 @@ pub enum Table {
 }
 
 /// A separately read part of a table: a row group or a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// The number of the input.
     pub table: usize,

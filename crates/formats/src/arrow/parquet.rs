@@ -93,17 +93,20 @@ impl File {
             builder.with_row_groups(vec![part]).with_projection(mask).with_batch_size(rows.max(1)).build()
         })?;
         let mut left = metadata.metadata().row_group(part).num_rows().unsigned_abs();
-        let name = self.name.clone();
+        let (name, mut is_over) = (self.name.clone(), false);
         Ok(Box::new(std::iter::from_fn(move || {
+            if is_over {
+                return None;
+            }
             let next = guarded(&name, WHAT, || reader.next().transpose()).transpose();
-            let rows = match &next {
-                Some(Ok(batch)) => batch.num_rows() as u64,
+            is_over = !matches!(next, Some(Ok(_)));
+            match &next {
+                Some(Ok(batch)) => left = left.saturating_sub(batch.num_rows() as u64),
                 None if left > 0 => {
                     return Some(Err(Error::input(&name, "invalid Parquet: rows are missing")));
                 }
-                _ => 0,
-            };
-            left = left.saturating_sub(rows);
+                _ => {}
+            }
             next
         })))
     }
@@ -240,7 +243,7 @@ fn with_times(
                     }
                 }
             }
-            Ok::<_, ParquetError>((are_fine, are_wide))
+            Ok::<_, Box<dyn std::error::Error>>((are_fine, are_wide))
         })?;
         if are_fine && are_wide {
             return Err(wrong(

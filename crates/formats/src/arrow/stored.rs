@@ -173,6 +173,9 @@ pub fn failed(error: ArrowError) -> Error {
         ArrowError::DictionaryKeyOverflowError => {
             Error::options("an Arrow dictionary has more values than its index type can number")
         }
+        ArrowError::OffsetOverflowError(_) => {
+            Error::options("an Arrow column has more than 2 GiB of text; cast it to large strings")
+        }
         error => Error::options(format!("Arrow: {error}")),
     }
 }

@@ -189,12 +189,12 @@ mod tests {
     use crate::compression::codec::Codec;
     use crate::compression::gzip::Gzip;
     use crate::compression::noise::noise;
-    use crate::compression::reader::Reader;
+    use crate::compression::reader::{Reader, sensible};
 
     fn content(data: &[u8]) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
         let source = Box::new(io::Cursor::new(data.to_vec()));
-        Reader::new(source, None, Box::new(|| 1 << 20)).read_to_end(&mut content).map(|_| content)
+        Reader::new(source, None, sensible(Some(1 << 30), true)).read_to_end(&mut content).map(|_| content)
     }
 
     fn decoder(bytes: Vec<u8>, compression: Compression, most: usize) -> Decoder {

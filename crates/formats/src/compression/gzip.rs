@@ -51,7 +51,7 @@ impl Codec for Gzip {
             let mut block = GzBuilder::new().extra(*b"BC\x02\0\0\0").write(blocks, Compression::default());
             block.write_all(content)?;
             blocks = block.finish()?;
-            let length = u16::try_from(blocks.len() - start - 1).expect("deflate adds less than 200 bytes");
+            let length = u16::try_from(blocks.len() - start - 1).expect("deflate adds fewer than 200 bytes");
             blocks[start + HEADER..][..2].copy_from_slice(&length.to_le_bytes());
         }
         Ok(blocks)

@@ -87,6 +87,17 @@ impl Keys {
         self.columns.first().map_or(0, Column::len)
     }
 
+    /// Returns the approximate memory; columns take about as much as their rows.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.rows.as_ref().map_or(size_of::<u128>() * self.len(), |rows| 2 * rows.bytes())
+    }
+
+    /// Returns true if the keys are in rows.
+    pub fn has_rows(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// Returns the columns, one for each key.
     pub fn columns(&self) -> &[Column] {
         &self.columns
@@ -245,7 +256,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::order::Invalid;
+    use crate::order::{Invalid, Reading, TextForm};
 
     /// Generates integers of 64 bits, often near the limit of exact floats.
     fn integer() -> impl Strategy<Value = i128> {
@@ -336,6 +347,22 @@ mod tests {
         assert!(keys.single().is_none());
         assert_eq!(keys.first_broken(None, None), Some(2));
         assert!(keys.compare(3, &of_float(1.75, false).to_be_bytes()).is_gt());
+    }
+
+    #[test]
+    fn records_of_one_text_share_its_row() {
+        let reading = Reading::Text(TextForm::default());
+        let mut texts = TextColumn::new(KeyOrder { reading, ..KeyOrder::ASCENDING });
+        texts.push_own(b"b").unwrap();
+        texts.push_null(Class::Empty);
+        texts.push_again(0);
+        texts.push_own(b"a").unwrap();
+        let mut keys = Keys::of(vec![Column::Texts(texts)]).by_records();
+        assert_eq!(keys.row(0).as_ptr(), keys.row(2).as_ptr());
+        assert!(keys.row(3) < keys.row(0) && keys.row(0) < keys.row(1));
+        assert_eq!(keys.first_broken(None, None), Some(2));
+        keys.truncate(3);
+        assert_eq!((keys.len(), keys.key(2)), (3, keys.key(0)));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use super::column::Column;
 pub struct Rows {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    /// The number of each record's row, if records with the same key share a row.
+    of: Option<Vec<u32>>,
 }
 
 impl Rows {
@@ -23,23 +25,47 @@ impl Rows {
                 let words = (0..records).map(|record| column.at(record).to_be_bytes());
                 places.zip(words).for_each(|(place, word)| place.copy_from_slice(&word));
             }
-            return Self { bytes, ends: (1..=records).map(|count| count * each).collect() };
+            return Self { bytes, ends: (1..=records).map(|count| count * each).collect(), of: None };
         }
-        let mut rows = Self { bytes: Vec::new(), ends: Vec::with_capacity(records) };
-        for record in 0..records {
-            push_row(columns, record, &mut rows.bytes);
-            rows.ends.push(rows.bytes.len());
-        }
-        rows.bytes.shrink_to_fit();
-        rows
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        let mut push = |record| {
+            push_row(columns, record, &mut bytes);
+            ends.push(bytes.len());
+            ends.len() as u32 - 1
+        };
+        let of = match columns {
+            [Column::Texts(texts)] if !texts.firsts().is_empty() => {
+                let mut of: Vec<u32> = Vec::with_capacity(records);
+                for record in 0..records {
+                    let first = texts.firsts().get(record).filter(|&&first| (first as usize) < record);
+                    of.push(first.map_or_else(|| push(record), |&first| of[first as usize]));
+                }
+                Some(of)
+            }
+            _ => {
+                (0..records).for_each(|record| _ = push(record));
+                None
+            }
+        };
+        bytes.shrink_to_fit();
+        Self { bytes, ends, of }
+    }
+
+    #[cfg(feature = "arrow")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len() + size_of_val(&self.ends[..])
     }
 
     pub(crate) fn truncate(&mut self, records: usize) {
-        self.ends.truncate(records);
+        match &mut self.of {
+            Some(of) => of.truncate(records),
+            None => self.ends.truncate(records),
+        }
     }
 
     #[inline]
     pub(crate) fn row(&self, record: usize) -> &[u8] {
+        let record = self.of.as_ref().map_or(record, |of| of[record] as usize);
         let begin = if record == 0 { 0 } else { self.ends[record - 1] };
         &self.bytes[begin..self.ends[record]]
     }

@@ -45,6 +45,8 @@ pub struct TextColumn {
     places: Vec<Range>,
     /// The places in the text read of texts with bytes in `own`; may end early.
     sources: Vec<Range>,
+    /// For each record the first one with the same text, as far as known; may end early.
+    firsts: Vec<u32>,
     /// The ranges of lines with their line ends, if the texts are these lines.
     lines: Option<Arc<Vec<Range>>>,
     /// The bytes of texts that compare as other bytes than those of the text read.
@@ -108,6 +110,7 @@ impl TextColumn {
         }
         self.places.truncate(records);
         self.sources.truncate(records);
+        self.firsts.truncate(records);
     }
 
     #[inline]
@@ -118,6 +121,18 @@ impl TextColumn {
     /// Adds a null.
     pub fn push_null(&mut self, class: Class) {
         self.places.push(Range::new(NULL, class as u32));
+    }
+
+    /// Adds the text of an earlier record, which is the first one with this text.
+    pub fn push_again(&mut self, first: u32) {
+        self.firsts.extend(self.firsts.len() as u32..self.places.len() as u32);
+        self.firsts.push(first);
+        self.places.push(self.places[first as usize]);
+    }
+
+    /// Returns for each record the first one with the same text, as far as known; may end early.
+    pub(crate) fn firsts(&self) -> &[u32] {
+        &self.firsts
     }
 
     /// Adds the text between these offsets of the text read.
