@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Field, Schema};
 use gpusort::Format;
@@ -302,6 +302,14 @@ fn merges_and_checks_name_the_row() {
     for file in with("null", None) {
         let said = refused(&["sort", "-m", "-k", "k", "--empty", "error", &file, "-o", &out], "");
         assert!(said.contains(&format!("{file}: row 2500, column 'k': the field is empty")), "{said}");
+    }
+    let nan: ArrayRef =
+        Arc::new((0..3000).map(|row| if row == 2500 { f64::NAN } else { 0.0 }).collect::<Float64Array>());
+    let nan = (Field::new("k", nan.data_type().clone(), true), nan);
+    let file = write_arrow(&folder, "nan.arrow", vec![nan], 2000);
+    for args in [&["sort", "-m"][..], &["sort"]] {
+        let said = refused(&[args, &["-k", "k", "--nan", "error", &file, "-o", &out]].concat(), "");
+        assert!(said.contains(&format!("{file}: row 2500: column 'k' has NaN")), "{said}");
     }
 }
 

@@ -154,6 +154,17 @@ impl Decoded {
         self.arrays.iter().map(of_array).sum()
     }
 
+    /// The first row with a NaN, if any.
+    pub(crate) fn first_nan(&self) -> Option<usize> {
+        fn of<T: Element>(values: &[T]) -> Option<usize> {
+            values.iter().position(|&value| is_nan(value))
+        }
+        self.arrays.iter().find_map(|array| {
+            let element = element_of(array.data_type())?;
+            by_element!(element, T => of(numbers_of::<T>(array)))
+        })
+    }
+
     /// The columns to order by, by precedence.
     pub fn columns(&self) -> Vec<Column<'_>> {
         let column = |array| {

@@ -294,7 +294,8 @@ impl DecodedKeys {
             let nan = decoded.nan();
             if nan > 0 && order.nan == Nulls::Error {
                 let problem = format!("column '{}' has NaN", key.name);
-                return Err(Error::input(place(0), problem).hinting(Hint::Nan));
+                let place = place(decoded.first_nan().unwrap_or(0));
+                return Err(Error::input(place, problem).hinting(Hint::Nan));
             }
             counts.empty += empty;
             counts.nan += nan;
