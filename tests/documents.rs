@@ -48,7 +48,7 @@ $ seq 5 | gpusort trace -n 16 && GPUSORT_DEVICE=cpu gpusort sort -t, <(printf --
 `cargo run --example particles`, `GPUSORT_CASES`, [item](crate::sort)
 | promise | test |
 |---|---|
-| one | `cli::gnu`, `tables`, `faults: kill, disk`, `fuzz: csv`, `the_order_is_that_of_sort`, `runs::spill::tests` |
+| one | `cli::gnu`, `tables`, `faults: kill, disk`, `fuzz: csv`, `the_order_is_that_of_sort`, `spill::tests` |
 ";
     let facts = Facts::collect();
     assert_eq!(facts.wrong("made-up.md", right), [""; 0]);

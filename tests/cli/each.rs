@@ -79,7 +79,7 @@ fn each_refuses_what_would_lose_a_file() {
         (&["--each", &file, "-", "-o", &out], "--each sorts files"),
         (&["--each", &file, &same, "-o", &out], "would both be written to"),
         (&["--each", &file, &file, "--in-place"], "would both be written to"),
-        (&["--each", &file, "-o", &here], "use --in-place to replace it"),
+        (&["--each", &file, "-o", &here], "use --in-place to replace the inputs"),
         (&["--each", &file, "-o", &file], "--each needs a folder (-o DIR)"),
         (&["--each", &file, "-o", &out, "--to", "bin"], "keeps the format of each file"),
         (&["--in-place", &file], "--each"),
