@@ -13,7 +13,6 @@ use super::options::{Options, has_options};
 use super::sort::Sort;
 use crate::error::Error;
 use crate::external::Folders;
-use crate::format::Format;
 #[cfg(feature = "arrow")]
 use crate::io::arrow::failed;
 use crate::io::{Input, compression};
@@ -87,7 +86,7 @@ impl<'a> External<'a> {
     ) -> Result<impl RecordBatchReader + Send, Error> {
         let writer = StreamWriter::try_new(Vec::new(), &batches.schema()).map_err(failed)?;
         let input = Input::reader("batches", Stream { batches, writer, at: 0 });
-        let sorted = self.format(Format::Arrow).sorted(input)?;
+        let sorted = self.format(crate::format::Format::Arrow).sorted(input)?;
         StreamReader::try_new(BufReader::new(sorted), None).map_err(failed)
     }
 

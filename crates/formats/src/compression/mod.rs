@@ -14,7 +14,6 @@ mod refused;
 mod writer;
 mod zstd;
 
-#[cfg(feature = "distributed")]
 use crate::error::Error;
 
 pub(super) use self::foreign::{LONGEST, beginning};
@@ -29,7 +28,6 @@ pub use self::writer::Writer;
 /// # Errors
 ///
 /// The data has an unsupported format.
-#[cfg(feature = "distributed")]
 pub fn of_beginning(bytes: &[u8]) -> Result<Option<Compression>, Error> {
     beginning(bytes).unwrap_or(Ok(None)).map_err(|foreign| Error::options(foreign.to_string()))
 }

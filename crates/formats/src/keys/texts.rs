@@ -235,7 +235,7 @@ impl TextColumn {
         if place.begin() as u32 == NULL { Class::of(place.end()) } else { None }
     }
 
-    /// Returns the bytes of a record's text, or the class of its null; after [`Self::drop_own`] the text as read.
+    /// Returns the bytes of a record's text, or the class of its null; after `drop_own` the text as read.
     ///
     /// # Errors
     ///
