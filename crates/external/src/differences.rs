@@ -98,7 +98,7 @@ pub struct KeyReader {
 }
 
 impl KeyReader {
-    /// Creates a reader of the keys that [`write`] wrote.
+    /// Creates a reader of the keys that [`write()`] wrote.
     pub fn new(reader: Box<dyn Read + Send + Sync>) -> Self {
         Self { reader, bytes: Vec::new(), at: 0 }
     }

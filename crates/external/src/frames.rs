@@ -220,7 +220,7 @@ impl Entries<'_> {
 /// The contents of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RunFormat {
-    /// The keys of elements, in the form of [`differences`]; text output prints them this way.
+    /// The keys of elements, in the form of [`differences`](super::differences); text output prints them this way.
     Elements(KeyMap, Print),
     /// Frames of keys with this payload.
     Frames(FramePayload),
