@@ -326,7 +326,7 @@ impl RadixTuning {
         Ok(Self { window: invocations, ..Self::of(tile) })
     }
 
-    /// Like [`Self::measured`], also for devices without subgroups: groups of invocations then take the
+    /// Like `measured`, also for devices without subgroups: groups of invocations then take the
     /// place of subgroups.
     ///
     /// # Errors
