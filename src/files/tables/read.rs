@@ -160,9 +160,9 @@ impl<'a> Reading<'a> {
         (**shared == **values).then(|| dictionary.with_values(shared.clone()))
     }
 
-    /// Reads these parts on all cores.
-    fn read_parts(&self, parts: &[Part]) -> Result<Vec<RecordBatch>, Error> {
-        let read = map_parts(parts, |part| self.read(*part, ROWS)?.collect::<Result<Vec<_>, _>>());
+    /// Reads these parts on all cores, in batches of `rows` rows.
+    fn read_parts(&self, parts: &[Part], rows: usize) -> Result<Vec<RecordBatch>, Error> {
+        let read = map_parts(parts, |part| self.read(*part, rows)?.collect::<Result<Vec<_>, _>>());
         Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
@@ -318,9 +318,10 @@ impl<'a> Reader<'a> {
     /// Returns the next rows, about `bytes` bytes; `None` after the last row. Reports progress.
     pub(super) fn next(&mut self, bytes: u64) -> Result<Option<Vec<RecordBatch>>, Error> {
         let (mut batches, mut taken) = (Vec::new(), 0);
-        // Large parts are read in batches of this number of rows.
+        // The batches of a sort in parts are short, since readers grow them by doubling.
+        let most = if bytes == u64::MAX { ROWS } else { 1 << 16 };
         let rows =
-            usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(ROWS).clamp(1 << 8, 1 << 16);
+            usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(most).clamp(1 << 8, most);
         while taken < bytes {
             self.how.tables.job.watch.set(self.rows);
             if let Some(batch) = self.open.next().transpose()? {
@@ -342,7 +343,7 @@ impl<'a> Reader<'a> {
             let (parts, others) = self.parts.split_at(count.max(1));
             self.open = match count {
                 0 => self.how.read_by_columns(parts[0], rows)?,
-                _ => Box::new(self.how.read_parts(parts)?.into_iter().map(Ok)),
+                _ => Box::new(self.how.read_parts(parts, rows)?.into_iter().map(Ok)),
             };
             self.parts = others;
         }
