@@ -171,6 +171,20 @@ fn more_address_space_is_never_too_little() {
     }
 }
 
+/// A reader of Parquet grows a batch of a million short texts by doubling it.
+#[cfg(all(target_os = "linux", feature = "arrow"))]
+#[test]
+fn short_texts_of_parquet_take_no_more_space_than_other_rows() {
+    let folder = Folder::new();
+    let rows: String = (0..1_000_000_u64).map(|row| format!("n{}\n", row * 7919 % 99_991)).collect();
+    let csv = folder.write("n.csv", format!("a\n{rows}"));
+    sorted(&["sort", "-q", "-k", "a:text", &csv, "-o", &folder.arg("n.parquet")], "");
+    for limit in (80..160).step_by(20) {
+        let sort = "exec \"$0\" sort -q -d cpu -r -k a n.parquet -o out.parquet";
+        exits(&format!("ulimit -v {limit}000; {sort}"), &folder, 0);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn rayon_num_threads_is_ignored() {
