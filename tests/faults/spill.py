@@ -51,8 +51,10 @@ def run_folder(run: Run, job, state: str) -> None:
         if not is_root():
             raise NotPossible("not root, so no file system of its own")
         place.mkdir()
-        # Less than the half of the memory that files there may take, or much more.
+        # More than the half of the memory that files there may take, or one page, which is taken.
         mount_tmpfs(place, 1 << 20 if state == "in memory" else 4096)
+        if state == "full":
+            (place / "filler").write_bytes(bytes(4096))
     try:
         if state == "read-only":
             remount_read_only(place)
