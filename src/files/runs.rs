@@ -283,35 +283,26 @@ impl<'a> Runs<'a> {
             _ => None,
         };
         let element = self.written()?;
-        // The .npy header needs the count, known once all runs are merged into one.
         let is_npy = self.ask.format == Format::Npy;
-        let mut must_count = is_npy && self.ask.selection.unique;
-        while runs.len() > budget.fan_in() || must_count {
-            let is_last = runs.len() <= budget.fan_in();
-            must_count &= !is_last;
-            let mut longer = Vec::new();
-            let mut left = runs.into_iter();
-            while left.len() > 0 {
-                let some: Vec<Run> = left.by_ref().take(budget.fan_in()).collect();
-                let (form, into) = if let Some((map, _)) = elements {
-                    (some[0].form, Target::Elements(map, ElementForm::Run))
-                } else {
-                    let payload = self.payload();
-                    (RunFormat::Frames(payload), Target::Records(Emit::Frames(payload, budget.block())))
-                };
-                let mut spill = self.spill()?;
-                let mut to = output_of(&mut spill);
-                let mut progress = |merged| {
-                    if is_last {
-                        watch.set(merged);
-                    }
-                };
-                let merged = self.merge_some(some, into, &orders, &mut to, &mut progress)?;
-                drop(to);
-                self.report.repeated += merged.repeated;
-                longer.push(self.finished(spill, form, merged.written)?);
-            }
-            runs = longer;
+        let must_count = is_npy && self.ask.selection.unique && !runs.is_empty();
+        let mut longer = |some: Vec<Run>, progress: &mut dyn FnMut(u64)| {
+            let (form, into) = if let Some((map, _)) = elements {
+                (some[0].form, Target::Elements(map, ElementForm::Run))
+            } else {
+                let payload = self.payload();
+                (RunFormat::Frames(payload), Target::Records(Emit::Frames(payload, budget.block())))
+            };
+            let mut spill = self.spill()?;
+            let mut to = output_of(&mut spill);
+            let merged = self.merge_some(some, into, &orders, &mut to, progress)?;
+            drop(to);
+            self.report.repeated += merged.repeated;
+            self.finished(spill, form, merged.written)
+        };
+        runs = external::merge_down(runs, budget.fan_in(), |some| longer(some, &mut |_| {}))?;
+        if must_count {
+            // The .npy header needs the count, known once all runs are merged into one.
+            runs = vec![longer(runs, &mut |merged| watch.set(merged))?];
         }
         // Reserves the space only now, because longer runs may have needed it.
         output.expect(expected);

@@ -41,7 +41,7 @@ pub use self::disorder::{Disorder, Last, not_sorted};
 pub use self::elements::{ElementForm, Elements, Source};
 pub use self::records::{BESIDE_BYTES, Emit, Pieces, Records, merge as merge_records, merge_rows, partition};
 pub use self::spill::{Folders, Spill, Spilled};
-pub use self::steps::Merged;
+pub use self::steps::{Merged, merge_down};
 
 /// The number of bytes read at once from all inputs together, on a machine with few cores.
 const BLOCKS: usize = 8 << 20;

@@ -22,6 +22,30 @@ pub struct Merged {
     pub counts: Counts,
 }
 
+/// Merges adjacent runs until at most `most` are left, and no more runs than needed. `merge` makes one run of several.
+///
+/// # Errors
+///
+/// Errors of `merge`.
+pub fn merge_down<R>(
+    mut runs: Vec<R>,
+    most: usize,
+    mut merge: impl FnMut(Vec<R>) -> Result<R, Error>,
+) -> Result<Vec<R>, Error> {
+    let mut at = 0;
+    while runs.len() > most {
+        let count = most.min(runs.len() - most + 1);
+        // Longer runs wait until the short ones are merged.
+        if at + count > runs.len() {
+            at = 0;
+        }
+        let longer = merge(runs.drain(at..at + count).collect())?;
+        runs.insert(at, longer);
+        at += 1;
+    }
+    Ok(runs)
+}
+
 /// A source of records or elements in order, with a buffer.
 pub trait MergeSource: Send {
     /// Returns the approximate number of unmerged bytes in memory.
@@ -177,3 +201,30 @@ pub(crate) fn read_more<S: MergeSource>(runs: &mut [RunCursor<S>]) -> Result<(),
 
 /// The number of merged bytes below which another thread is not worthwhile.
 pub(crate) const LITTLE: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_merged_in_their_order_and_no_more_than_needed() {
+        for (count, most, expected) in
+            [(3, 3, 0), (4, 3, 2), (5, 3, 3), (655, 256, 401), (100, 64, 37), (2, 1000, 0)]
+        {
+            let mut merged = 0;
+            let runs = merge_down((0..count).map(|run| vec![run]).collect(), most, |some| {
+                merged += some.len();
+                Ok(some.concat())
+            });
+            let runs = runs.unwrap();
+            assert!(runs.len() <= most && runs.concat() == (0..count).collect::<Vec<_>>(), "{count} {most}");
+            assert_eq!(merged, expected, "{count} {most}");
+        }
+        let mut longest = 0;
+        let runs = merge_down((0..10_000).map(|run| vec![run]).collect(), 10, |some: Vec<Vec<u32>>| {
+            longest = longest.max(some.len());
+            Ok(some.concat())
+        });
+        assert_eq!((runs.unwrap().concat(), longest), ((0..10_000).collect(), 10));
+    }
+}

@@ -190,7 +190,7 @@ impl Budget {
     /// runs fit.
     pub fn block(&self) -> usize {
         const BLOCK: std::ops::Range<u64> = 1 << 12..1 << 20;
-        (self.bytes() / 8192).clamp(BLOCK.start, BLOCK.end) as usize
+        (self.bytes() / 2048).clamp(BLOCK.start, BLOCK.end) as usize
     }
 
     /// Returns the maximum number of runs to merge at once: their blocks take an eighth of the budget, or the memory

@@ -21,7 +21,7 @@ use super::{order, write_positions};
 use crate::clock::Instant;
 use crate::columns::arrow::numbers_of;
 use crate::error::Error;
-use crate::external::{Emit, Last, Merged, Pieces, Records, merge_rows, not_sorted};
+use crate::external::{Emit, Last, Merged, Pieces, Records, merge_down, merge_rows, not_sorted};
 use crate::external::{Folders, Spill, Spilled};
 use crate::files::progress::Phase;
 use crate::files::report::Report;
@@ -162,20 +162,16 @@ impl<'a> Merging<'a> {
     /// Merges all runs into the output.
     pub(super) fn write(&mut self, output: &mut Output) -> Result<Merged, Error> {
         let mut repeated = 0;
-        // Very many runs are first merged into longer runs.
-        while self.runs.len() > FAN_IN && !matches!(self.runs[0], RunSource::Input(_)) {
-            let mut longer = Vec::new();
-            let mut runs = mem::take(&mut self.runs).into_iter();
-            while runs.len() > 0 {
-                let some = runs.by_ref().take(FAN_IN).collect();
+        if !matches!(self.runs.first(), Some(RunSource::Input(_))) {
+            let runs = mem::take(&mut self.runs);
+            self.runs = merge_down(runs, FAN_IN, |some| {
                 let mut writer = self.begin_run()?;
                 let merged = self.merge(some, &mut |batch| {
                     compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
                 })?;
                 repeated += merged.repeated;
-                longer.push(ended(writer)?);
-            }
-            self.runs = longer;
+                ended(writer)
+            })?;
         }
         let (tables, format) = (self.reading.tables, self.job.ask.format);
         self.job.watch.phase(Phase::Merge, Some(tables.rows));
