@@ -270,6 +270,14 @@ fn comments_stay_on_top_where_that_is_asked_for() {
         let all = sorted(&[args, &["--comments", &one, &two]].concat(), "");
         assert_eq!(all, "# 1\n# 2\n# 3\n1\n2\n3\n", "{args:?}");
     }
+    // The first input may have nothing else.
+    let (alone, table) = (folder.write("alone.csv", "#x"), folder.write("table.csv", "a,b\n2,x\n1,y\n"));
+    for args in [&["-k", "a"][..], &["-k", "1"], &["-k", "a", "--memory", "1"], &["-k", "a", "-u"]] {
+        let all = sorted(&[&["sort", "--comments", &alone, &table], args].concat(), "");
+        assert_eq!(all, "#x\na,b\n1,y\n2,x\n", "{args:?}");
+    }
+    let all = sorted(&["sort", "--comments", "--header=0", "-k", "1:text", &alone, &table], "");
+    assert_eq!(all, "#x\n1,y\n2,x\na,b\n");
     // They are in the order of the inputs, and end as the lines of their input do.
     let late = folder.write("late", "b\r\n#1");
     for memory in [&[][..], &["--memory", "1"]] {

@@ -45,39 +45,44 @@ pub(super) fn find(look: &mut Look, asked: &Asked) -> Result<Columns, Error> {
     let rows = asked.header.unwrap_or(usize::from(is_table || !names.is_empty()));
     let dialect = |fields, header| Dialect { fields, header, comments: asked.comments };
     look.complete(dialect(usual, rows))?;
-    let Some(text) = look.first() else {
-        return Ok(Columns::of(dialect(usual, rows), Header::of_lines()));
-    };
-    let wrong = |start: usize, problem| Error::input(text.line(start), problem);
     // The last comment with all names comes first, then the last row of the header.
     let (mut best, mut first_wrong): (Option<(usize, Columns)>, _) = (None, None);
-    for (start, is_comment) in candidates(text, rows, asked, usual) {
-        for &fields in &tries {
-            let header = if is_comment { asked.header.unwrap_or(0) } else { rows };
-            let read = Header::read(&text.bytes, start, text.parts[0].range.end, dialect(fields, 1));
-            let read = match read {
-                Ok((_, read)) => read,
-                Err(problem) if names.is_empty() => return Err(wrong(start, problem)),
-                Err(problem) => {
-                    first_wrong.get_or_insert_with(|| wrong(start, problem));
-                    continue;
+    for text in look.texts() {
+        let wrong = |start: usize, problem| Error::input(text.line(start), problem);
+        let lines = candidates(text, rows, asked, usual);
+        // An input may have comments alone.
+        let has_rows = lines.iter().any(|(_, is_comment)| !is_comment);
+        for (start, is_comment) in lines {
+            for &fields in &tries {
+                let header = if is_comment { asked.header.unwrap_or(0) } else { rows };
+                let read = Header::read(&text.bytes, start, text.parts[0].range.end, dialect(fields, 1));
+                let read = match read {
+                    Ok((_, read)) => read,
+                    Err(problem) if names.is_empty() => return Err(wrong(start, problem)),
+                    Err(problem) => {
+                        first_wrong.get_or_insert_with(|| wrong(start, problem));
+                        continue;
+                    }
+                };
+                let mut columns = Columns::of(dialect(fields, header), read);
+                if rows == 0 && !is_comment {
+                    columns.header = columns.header.unnamed();
+                    return Ok(columns);
                 }
-            };
-            let mut columns = Columns::of(dialect(fields, header), read);
-            if rows == 0 && !is_comment {
-                columns.header = columns.header.unnamed();
-                return Ok(columns);
+                if matches!(fields, Fields::Words(_)) && !is_comment {
+                    columns.look_at_positions(look, text, start)?;
+                }
+                if columns.hold(&names) {
+                    return Ok(columns);
+                }
+                let count = columns.header.names().count();
+                if best.as_ref().is_none_or(|(most, _)| count > *most) {
+                    best = Some((count, columns));
+                }
             }
-            if matches!(fields, Fields::Words(_)) && !is_comment {
-                columns.look_at_positions(look, text, start)?;
-            }
-            if columns.hold(&names) {
-                return Ok(columns);
-            }
-            let count = columns.header.names().count();
-            if best.as_ref().is_none_or(|(most, _)| count > *most) {
-                best = Some((count, columns));
-            }
+        }
+        if has_rows {
+            break;
         }
     }
     match (best, first_wrong) {

@@ -99,7 +99,12 @@ impl Look {
 
     /// Returns the text of the first non-empty input.
     pub(super) fn first(&self) -> Option<&Text> {
-        self.heads.iter().map(|head| &head.text).find(|text| !text.parts[0].range.is_empty())
+        self.texts().next()
+    }
+
+    /// Returns the texts of the sampled inputs that are not empty.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &Text> {
+        self.heads.iter().map(|head| &head.text).filter(|text| !text.parts[0].range.is_empty())
     }
 
     /// Surveys the fields of all keys.

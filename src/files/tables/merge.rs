@@ -140,7 +140,7 @@ impl<'a> Merging<'a> {
     fn window(&self, runs: u64) -> usize {
         /// The divisor of the budget for all windows. Their ordered rows exist several more times: joined,
         /// gathered, and waiting to be encoded.
-        const PART: u64 = 8;
+        const PART: u64 = 6;
         let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.reading.row_bytes();
         usize::try_from(rows).unwrap_or(usize::MAX).clamp(1 << 7, 1 << 17)
     }

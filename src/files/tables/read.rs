@@ -255,17 +255,26 @@ impl<'a> Reading<'a> {
             decoded.count(self.keys, &mut own, |row| self.tables.place(first + row as u64))?;
             lock(counts).add_all(&own);
         }
-        Ok(Piece::of_rows(decoded.keys(batch.num_rows())?, batch, first, self.tables.row_bytes() as usize))
+        Ok(Piece::of_rows(
+            decoded.keys(batch.num_rows())?,
+            batch,
+            first,
+            (self.tables.row_bytes() - super::BESIDE) as usize,
+        ))
     }
 
-    /// Returns the approximate bytes of a row in memory with its keys.
+    /// Returns the approximate bytes of a row in a merge, with its keys.
     pub(super) fn row_bytes(&self) -> u64 {
-        /// The bytes of a key: in a column and in a row of bytes, with the end of the row.
+        /// The bytes of a key that is a word, of another one in its column and in a row of bytes.
+        const WORD: u64 = 16;
         const KEY: u64 = 40;
-        // The texts of keys may be most of a row, and are copied into columns and into rows of bytes.
-        let copies = if self.keys.iter().any(TableKey::is_text) { 2 } else { 0 };
-        let row = self.tables.row_bytes();
-        row + copies * (row - super::BESIDE) + KEY * self.keys.len() as u64
+        let row = self.tables.row_bytes() - super::BESIDE;
+        row + match self.keys {
+            [key] if key.width() == 1 && !key.is_text() => WORD,
+            // The texts of keys may be most of a row, and are copied into columns and into rows of bytes.
+            keys if keys.iter().any(TableKey::is_text) => 2 * row + KEY * keys.len() as u64,
+            keys => KEY * keys.len() as u64,
+        }
     }
 
     /// Returns the place of a row, whose number counts all rows, with the column of a key, and the keys as messages
