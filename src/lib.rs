@@ -59,7 +59,6 @@ pub mod columns;
 pub mod files;
 #[cfg(feature = "cli")]
 mod generate;
-#[cfg(feature = "files")]
 #[cfg(feature = "cli")]
 mod trace;
 

@@ -365,7 +365,9 @@ fn batches_of_a_program_are_sorted_in_memory_and_in_parts() {
 
     use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;
-    use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+    use arrow_array::{
+        ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    };
 
     let batch = |numbers: Vec<Option<i64>>| {
         let names: StringArray = numbers.iter().map(|n| n.map(|n| format!("name {n}"))).collect();
@@ -395,6 +397,9 @@ fn batches_of_a_program_are_sorted_in_memory_and_in_parts() {
         };
         assert!(sorted.iter().all(is_named));
     }
+    let none = RecordBatchIterator::new(std::iter::empty(), schema.clone());
+    let sorted = External::new().key("n").batches(none).unwrap();
+    assert_eq!((sorted.schema(), sorted.count()), (schema.clone(), 0));
     let batches = RecordBatchIterator::new(all.into_iter().map(Ok), schema);
     let error = External::new().key("x").batches(batches).err().unwrap().to_string();
     assert!(error.contains("batches"), "{error}");

@@ -307,7 +307,7 @@ pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::W
     binary::write(keys, map, to, |_| {})
 }
 
-/// Completes the report on a dataset of which `written` records were written.
+/// Completes the report of a dataset after `written` of its records were written.
 fn ended(
     mut report: Report,
     sort: crate::report::Report,

@@ -430,7 +430,7 @@ impl Task<'_> {
             order.len(),
             |at| records.row(order[at]),
             |range| {
-                let mut output = Output::writer(&mut *to, "a run".to_owned());
+                let mut output = Output::writer(&mut *to, RUN.to_owned());
                 let payload = (FramePayload::Bytes, block);
                 let written = write_frames(&records.pieces, &order[range], 0, payload, true, &mut output)?;
                 output.finish()?;

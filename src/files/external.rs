@@ -15,8 +15,12 @@ use crate::error::Error;
 use crate::external::Folders;
 #[cfg(feature = "arrow")]
 use crate::io::arrow::failed;
+use crate::io::text::MARK;
 use crate::io::{Input, compression};
 use crate::sorter::Sorter;
+
+/// The bytes of lines made at once.
+const SOME: usize = 1 << 16;
 
 /// A sort of records or batches that a program has, in temporary files where they exceed the
 /// [`memory`](Self::memory).
@@ -69,7 +73,20 @@ impl<'a> External<'a> {
             return Err(Error::options("records are lines, rows of CSV or TSV, or objects of JSON"));
         }
         let end = if options.zero_terminated { 0 } else { b'\n' };
-        let lines = Lines { records: records.into_iter(), end, line: io::Cursor::default(), count: 0 };
+        let mut records = (1_u64..).zip(records);
+        let lines = Filled::new(move |bytes: &mut Vec<u8>| {
+            while bytes.len() < SOME
+                && let Some((number, record)) = records.next()
+            {
+                let record = record.as_ref();
+                if let Some(problem) = problem_of(record, number, end) {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+                }
+                bytes.extend_from_slice(record);
+                bytes.push(end);
+            }
+            Ok(())
+        });
         let sorted = self.sorted(Input::reader("records", lines))?;
         Ok(Records { sorted: BufReader::new(sorted), end })
     }
@@ -82,10 +99,20 @@ impl<'a> External<'a> {
     #[cfg(feature = "arrow")]
     pub fn batches(
         self,
-        batches: impl RecordBatchReader + Send + 'static,
+        mut batches: impl RecordBatchReader + Send + 'static,
     ) -> Result<impl RecordBatchReader + Send, Error> {
-        let writer = StreamWriter::try_new(Vec::new(), &batches.schema()).map_err(failed)?;
-        let input = Input::reader("batches", Stream { batches, writer, at: 0 });
+        let mut writer = StreamWriter::try_new(Vec::new(), &batches.schema()).map_err(failed)?;
+        let stream = Filled::new(move |bytes: &mut Vec<u8>| {
+            // The writer has the schema before the first batch.
+            if writer.get_ref().is_empty()
+                && let Some(batch) = batches.next()
+            {
+                batch.and_then(|batch| writer.write(&batch)).map_err(io::Error::other)?;
+            }
+            std::mem::swap(bytes, writer.get_mut());
+            Ok(())
+        });
+        let input = Input::reader("batches", stream);
         let sorted = self.format(crate::format::Format::Arrow).sorted(input)?;
         StreamReader::try_new(BufReader::new(sorted), None).map_err(failed)
     }
@@ -123,72 +150,40 @@ impl Iterator for Records {
     }
 }
 
-/// Records as lines.
-struct Lines<I> {
-    records: I,
-    end: u8,
-    line: io::Cursor<Vec<u8>>,
-    /// The number of records read.
-    count: u64,
-}
-
-impl<I: Iterator<Item: AsRef<[u8]>>> Read for Lines<I> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let mut filled = 0;
-        while filled < room.len() {
-            let count = self.line.read(&mut room[filled..])?;
-            filled += count;
-            if count == 0 {
-                let Some(record) = self.records.next() else { break };
-                self.line = io::Cursor::new(self.line_of(record.as_ref())?);
-            }
-        }
-        Ok(filled)
-    }
-}
-
-impl<I> Lines<I> {
-    fn line_of(&mut self, record: &[u8]) -> io::Result<Vec<u8>> {
-        let wrong = |what| io::Error::new(io::ErrorKind::InvalidData, what);
-        self.count += 1;
-        if record.contains(&self.end) {
-            return Err(wrong(format!("record {} contains a line end", self.count)));
-        }
-        // The sort would decompress the records, or keep the mark in front of all of them.
-        let is_no_text =
-            record.starts_with(b"\xEF\xBB\xBF") || !matches!(compression::of_beginning(record), Ok(None));
-        if self.count == 1 && is_no_text {
-            return Err(wrong(
-                "the first record begins like compressed data or with a byte order mark".to_owned(),
-            ));
-        }
-        Ok([record, &[self.end]].concat())
-    }
-}
-
-/// Batches as a stream of Arrow IPC.
-#[cfg(feature = "arrow")]
-struct Stream<B> {
-    batches: B,
-    writer: StreamWriter<Vec<u8>>,
-    /// The number of bytes of the writer that were read.
+/// Bytes that `fill` provides piece by piece, until it adds none.
+struct Filled<F> {
+    fill: F,
+    bytes: Vec<u8>,
+    /// The number of these bytes that were read.
     at: usize,
 }
 
-#[cfg(feature = "arrow")]
-impl<B: RecordBatchReader> Read for Stream<B> {
+impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> Filled<F> {
+    fn new(fill: F) -> Self {
+        Self { fill, bytes: Vec::new(), at: 0 }
+    }
+}
+
+impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> Read for Filled<F> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.writer.get_ref().len() {
-            self.writer.get_mut().clear();
+        if self.at == self.bytes.len() {
+            self.bytes.clear();
             self.at = 0;
-            match self.batches.next() {
-                Some(batch) => batch.and_then(|batch| self.writer.write(&batch)).map_err(io::Error::other)?,
-                // The stream ends with its last batch.
-                None => return Ok(0),
-            }
+            (self.fill)(&mut self.bytes)?;
         }
-        let count = (&self.writer.get_ref()[self.at..]).read(room)?;
+        let count = (&self.bytes[self.at..]).read(room)?;
         self.at += count;
         Ok(count)
     }
+}
+
+/// Returns the problem of record number `number`, from 1, as a line that ends in this byte.
+fn problem_of(record: &[u8], number: u64, end: u8) -> Option<String> {
+    if record.contains(&end) {
+        return Some(format!("record {number} contains a line end"));
+    }
+    // The sort would decompress the records, or keep the mark in front of all of them.
+    let is_no_text = || record.starts_with(MARK) || !matches!(compression::of_beginning(record), Ok(None));
+    (number == 1 && is_no_text())
+        .then(|| "the first record begins like compressed data or with a byte order mark".to_owned())
 }

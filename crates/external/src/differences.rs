@@ -49,7 +49,8 @@ fn encoded<W: Word>(keys: &[W]) -> Vec<u8> {
     for block in keys.chunks(KEYS) {
         let differences = || block.windows(2).map(|pair| pair[1].into() - pair[0].into());
         let most: u64 = differences().fold(0, |all, difference| all | difference);
-        let bits = Some(u64::BITS - most.leading_zeros()).filter(|&bits| bits <= MOST).unwrap_or(u64::BITS);
+        let bits = u64::BITS - most.leading_zeros();
+        let bits = if bits <= MOST { bits } else { u64::BITS };
         bytes.extend([(block.len() - 1) as u8, bits as u8]);
         bytes.extend_from_slice(&block[0].into().to_le_bytes());
         let (mut word, mut filled) = (0_u128, 0);
@@ -109,7 +110,8 @@ impl KeyReader {
     ///
     /// I/O errors; an incomplete block.
     pub fn read<W: Word>(&mut self, most: usize, keys: &mut Vec<W>) -> io::Result<bool> {
-        let (begin, room) = (keys.len(), most.max(1) * size_of::<W>() / 2 + HEAD);
+        let (begin, most) = (keys.len(), most.max(1));
+        let room = most * size_of::<W>() / 2 + HEAD;
         while keys.len() - begin < most {
             if let Some(length) = decode(&self.bytes[self.at..], keys) {
                 self.at += length;

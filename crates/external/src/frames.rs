@@ -323,10 +323,13 @@ fn frames(
         let Some(Frames { text, places }) = groups.last_mut() else { break };
         let begin = text.len();
         let length = bytes.checked_add(entries).ok_or(io::ErrorKind::InvalidData)?;
-        // A damaged header must not take memory.
-        text.reserve(length.min(1 << 24));
-        if (&mut *reader).take(length as u64).read_to_end(text)? < length {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        // In steps: a damaged header must not take memory.
+        let mut missing = length;
+        while missing > 0 {
+            let (at, step) = (text.len(), missing.min(1 << 24));
+            text.resize(at + step, 0);
+            reader.read_exact(&mut text[at..])?;
+            missing -= step;
         }
         places.push((records, begin, begin + bytes));
         read += bytes + entries;

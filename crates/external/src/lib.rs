@@ -25,7 +25,7 @@ use gpusort_base::error::{self, Error};
 use gpusort_base::{cancel, human, memory, parallel};
 use gpusort_engine::key_buf;
 use gpusort_formats::batch::{Batches, Stretches};
-use gpusort_formats::binary;
+use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{InputKind, InputSpec};
 use gpusort_formats::input::Input;
@@ -34,8 +34,8 @@ use gpusort_formats::output::Output;
 use gpusort_formats::piece::Piece;
 use gpusort_formats::records::Print;
 use gpusort_order as order;
+use gpusort_order::Selection;
 use gpusort_order::key::KeyWords;
-use gpusort_order::{Nulls, Selection};
 
 pub use self::disorder::{Disorder, Last, not_sorted};
 pub use self::elements::{ElementForm, Elements, Source};
@@ -112,11 +112,12 @@ pub fn merge(
     let shut = !may_be_open(inputs.len());
     if let InputKind::Bits(sources) = &how.kind {
         let Some(element) = how.element() else { return Ok(Merged::default()) };
-        let refuses_nan = how.by.order.nan == Nulls::Error && element.is_float();
-        let open =
-            |(source, input): (_, &Input)| Ok(Source::Input(source, input.open_as(shut)?, refuses_nan));
+        let direction = how.by.order;
+        let open = |(source, input): (_, &Input)| {
+            Ok(Source::Input(source, input.open_as(shut)?, BinaryInput::refuses_nan(source, direction)))
+        };
         let sources = sources.iter().zip(inputs).map(open).collect::<Result<_, Error>>()?;
-        let (order, memory) = (how.by.order.map(element), within_limits(elements::MEMORY));
+        let (order, memory) = (direction.map(element), within_limits(elements::MEMORY));
         let form = print.map_or(ElementForm::Binary, ElementForm::Text);
         let elements = Elements { sources, order, selection, form, memory };
         return merge_elements(elements, to, &mut progress);

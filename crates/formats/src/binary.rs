@@ -81,7 +81,7 @@ impl BinaryInput {
     }
 
     /// Returns true if a NaN is an error.
-    pub(super) fn refuses_nan(&self, direction: KeyOrder) -> bool {
+    pub fn refuses_nan(&self, direction: KeyOrder) -> bool {
         direction.nan == Nulls::Error && self.element.is_float()
     }
 

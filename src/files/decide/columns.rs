@@ -47,42 +47,43 @@ pub(super) fn find(look: &mut Look, asked: &Asked) -> Result<Columns, Error> {
     look.complete(dialect(usual, rows))?;
     // The last comment with all names comes first, then the last row of the header.
     let (mut best, mut first_wrong): (Option<(usize, Columns)>, _) = (None, None);
+    let mut lines = Vec::new();
     for text in look.texts() {
-        let wrong = |start: usize, problem| Error::input(text.line(start), problem);
-        let lines = candidates(text, rows, asked, usual);
+        let own = candidates(text, rows, asked, usual).into_iter();
+        lines.extend(own.map(|(start, is_comment)| (text, start, is_comment)));
         // An input may have comments alone.
-        let has_rows = lines.iter().any(|(_, is_comment)| !is_comment);
-        for (start, is_comment) in lines {
-            for &fields in &tries {
-                let header = if is_comment { asked.header.unwrap_or(0) } else { rows };
-                let read = Header::read(&text.bytes, start, text.parts[0].range.end, dialect(fields, 1));
-                let read = match read {
-                    Ok((_, read)) => read,
-                    Err(problem) if names.is_empty() => return Err(wrong(start, problem)),
-                    Err(problem) => {
-                        first_wrong.get_or_insert_with(|| wrong(start, problem));
-                        continue;
-                    }
-                };
-                let mut columns = Columns::of(dialect(fields, header), read);
-                if rows == 0 && !is_comment {
-                    columns.header = columns.header.unnamed();
-                    return Ok(columns);
-                }
-                if matches!(fields, Fields::Words(_)) && !is_comment {
-                    columns.look_at_positions(look, text, start)?;
-                }
-                if columns.hold(&names) {
-                    return Ok(columns);
-                }
-                let count = columns.header.names().count();
-                if best.as_ref().is_none_or(|(most, _)| count > *most) {
-                    best = Some((count, columns));
-                }
-            }
-        }
-        if has_rows {
+        if lines.last().is_some_and(|(.., is_comment)| !is_comment) {
             break;
+        }
+    }
+    for (text, start, is_comment) in lines {
+        let wrong = |problem| Error::input(text.line(start), problem);
+        for &fields in &tries {
+            let header = if is_comment { asked.header.unwrap_or(0) } else { rows };
+            let read = Header::read(&text.bytes, start, text.parts[0].range.end, dialect(fields, 1));
+            let read = match read {
+                Ok((_, read)) => read,
+                Err(problem) if names.is_empty() => return Err(wrong(problem)),
+                Err(problem) => {
+                    first_wrong.get_or_insert_with(|| wrong(problem));
+                    continue;
+                }
+            };
+            let mut columns = Columns::of(dialect(fields, header), read);
+            if rows == 0 && !is_comment {
+                columns.header = columns.header.unnamed();
+                return Ok(columns);
+            }
+            if matches!(fields, Fields::Words(_)) && !is_comment {
+                columns.look_at_positions(look, text, start)?;
+            }
+            if columns.hold(&names) {
+                return Ok(columns);
+            }
+            let count = columns.header.names().count();
+            if best.as_ref().is_none_or(|(most, _)| count > *most) {
+                best = Some((count, columns));
+            }
         }
     }
     match (best, first_wrong) {
