@@ -8,7 +8,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray, StructArray,
+};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{Field, Schema};
 use gpusort::Format;
@@ -355,6 +357,33 @@ fn ordered_dictionaries_have_one_order_in_all_inputs() {
     assert!(
         run(&["sort", "-q", "-k", "id", &runs[0], &fewer, "-o", &folder.arg("6.arrow")], "").status.success()
     );
+    let within = |name: &str, levels: &[&str]| {
+        let levels = levels.iter().map(|&level| level.to_owned()).collect();
+        let fields = vec![dictionary("k", vec![1, 0], levels, true), column("id", vec![2, 1])];
+        let parent: ArrayRef = Arc::new(StructArray::from(
+            fields.into_iter().map(|(field, array)| (Arc::new(field), array)).collect::<Vec<_>>(),
+        ));
+        write_arrow(&folder, name, vec![(Field::new("s", parent.data_type().clone(), true), parent)], 4)
+    };
+    let (seven, eight) = (within("7.arrow", &levels), within("8.arrow", &["low", "high"]));
+    let out = folder.arg("9.arrow");
+    sorted(&["sort", "-q", "-k", "s.id", &seven, &eight, "-o", &out], "");
+    let said = refused(&["sort", "-k", "s.k", &seven, &eight, "-o", &out], "");
+    assert!(said.contains("the ordered dictionary of column 's.k'"), "{said}");
+}
+
+/// A null may have any value in memory.
+#[test]
+fn a_null_is_no_nan() {
+    let folder = Folder::new();
+    let valid = arrow_buffer::NullBuffer::from(vec![true, false, true]);
+    let floats: ArrayRef = Arc::new(Float64Array::new(vec![2.0, f64::NAN, 1.0].into(), Some(valid)));
+    let file =
+        write_arrow(&folder, "a.arrow", vec![(Field::new("k", floats.data_type().clone(), true), floats)], 3);
+    for args in [&[][..], &["--memory", "1K"]] {
+        let args = [&["sort", "-q", "-k", "k", "--nan", "error", "--to", "csv", &file], args].concat();
+        assert_eq!(sorted(&args, ""), "k\n1.0\n2.0\n\n", "{args:?}");
+    }
 }
 
 /// The keys of rows count in the budget: several numbers, or a text that is most of the row.

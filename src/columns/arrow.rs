@@ -1,14 +1,17 @@
 //! Arrow arrays as columns to order by, in place in memory.
 //!
 //! Numbers, dates, times and small decimals are ordered by their stored numbers, a wide decimal by two, and
-//! the values of a dictionary by their ranks.
+//! the values of a dictionary by their ranks or, across batches, by their texts.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Decimal128Type;
-use arrow_array::{Array, ArrayRef, Int64Array, UInt8Array, UInt32Array, UInt64Array};
-use arrow_buffer::NullBuffer;
+use arrow_array::{
+    Array, ArrayRef, Int64Array, UInt8Array, UInt32Array, UInt64Array, downcast_dictionary_array,
+};
+use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit};
 use arrow_select::take::take;
 use gpusort_order::key::ElementType;
@@ -19,6 +22,7 @@ use crate::error::Error;
 use crate::io::arrow::failed;
 use crate::io::keys::texts::compared;
 use crate::order::{KeyOrder, TextForm};
+use crate::parallel;
 
 pub use crate::io::arrow::arrays::{gathered, joined};
 
@@ -54,7 +58,7 @@ pub struct Decoded {
     /// Arrays of numbers or of texts, by precedence: the array itself, or arrays in the same order.
     arrays: Vec<ArrayRef>,
     nulls: Option<NullBuffer>,
-    /// The number of each row's text in the array of texts, for a dictionary.
+    /// The number of each row's text, for a dictionary of texts compared across batches.
     numbers: Option<Vec<u32>>,
 }
 
@@ -98,26 +102,19 @@ impl Decoded {
                 let low = UInt64Array::from_iter_values(values.iter().map(|&value| value as u64));
                 vec![Arc::new(high), Arc::new(low)]
             }
-            DataType::Dictionary(_, kind) if is_ordered(field) || is_text(kind) => {
-                let dictionary = array.as_any_dictionary();
-                let values = dictionary.values();
-                let numbers =
-                    if values.is_empty() { vec![0; array.len()] } else { dictionary.normalized_keys() };
-                let numbers = numbers.into_iter().map(|number| number as u32);
-                if is_ordered(field) {
-                    vec![Arc::new(UInt32Array::from_iter_values(numbers))]
-                } else if is_across {
-                    return Ok(Self {
-                        arrays: vec![values.clone()],
-                        numbers: Some(numbers.collect()),
-                        nulls,
-                    });
-                } else {
-                    // Ranks hold within one dictionary.
-                    let ranks = ranks(values)?;
-                    let rank = |number| ranks.get(number as usize).copied().unwrap_or(0);
-                    vec![Arc::new(UInt32Array::from_iter_values(numbers.map(rank)))]
-                }
+            DataType::Dictionary(..) if is_ordered(field) => {
+                vec![Arc::new(UInt32Array::from(by_value(array, |number| number)))]
+            }
+            DataType::Dictionary(_, kind) if is_text(kind) && is_across => {
+                let numbers = Some(by_value(array, |number| number));
+                let arrays = vec![array.as_any_dictionary().values().clone()];
+                return Ok(Self { arrays, nulls, numbers });
+            }
+            DataType::Dictionary(_, kind) if is_text(kind) => {
+                // Ranks hold within one dictionary.
+                let ranks = ranks(array.as_any_dictionary().values())?;
+                let rank = |number| ranks.get(number as usize).copied().unwrap_or(0);
+                vec![Arc::new(UInt32Array::from(by_value(array, rank)))]
             }
             DataType::Dictionary(_, kind) => {
                 let dictionary = array.as_any_dictionary();
@@ -143,12 +140,12 @@ impl Decoded {
 
     /// The number of NaNs.
     pub(crate) fn nan(&self) -> u64 {
-        fn of<T: Element>(values: &[T]) -> u64 {
-            let count = |part: &[T]| part.iter().filter(|&&value| is_nan(value)).count() as u64;
-            crate::parallel::map_parts(values.chunks(1 << 16), count).into_iter().sum()
-        }
         let of_array = |array: &ArrayRef| match element_of(array.data_type()) {
-            Some(element) if element.is_float() => by_element!(element, T => of(numbers_of::<T>(array))),
+            Some(element) if element.is_float() => by_element!(element, T => {
+                let values = numbers_of::<T>(array);
+                let count = |rows| self.nans(values, rows).count() as u64;
+                parallel::map_parts(parallel::ranges(values.len(), 1 << 16), count).into_iter().sum()
+            }),
             _ => 0,
         };
         self.arrays.iter().map(of_array).sum()
@@ -156,13 +153,19 @@ impl Decoded {
 
     /// The first row with a NaN, if any.
     pub(crate) fn first_nan(&self) -> Option<usize> {
-        fn of<T: Element>(values: &[T]) -> Option<usize> {
-            values.iter().position(|&value| is_nan(value))
-        }
         self.arrays.iter().find_map(|array| {
             let element = element_of(array.data_type())?;
-            by_element!(element, T => of(numbers_of::<T>(array)))
+            by_element!(element, T => {
+                let values = numbers_of::<T>(array);
+                self.nans(values, 0..values.len()).next()
+            })
         })
+    }
+
+    /// The rows with a NaN among these; what is stored for a null is none.
+    fn nans<T: Element>(&self, values: &[T], mut rows: Range<usize>) -> impl Iterator<Item = usize> {
+        let is_valid = |row| self.nulls().is_none_or(|nulls| nulls.is_valid(row));
+        std::iter::from_fn(move || rows.find(|&row| is_nan(values[row]) && is_valid(row)))
     }
 
     /// The columns to order by, by precedence.
@@ -196,9 +199,8 @@ impl Decoded {
     fn test(&self, form: TextForm, are_zeros_equal: bool) -> IsSame<'_> {
         let of_array = |array| -> IsSame<'_> {
             let Some(element) = element_of(Array::data_type(array)) else {
+                assert!(self.numbers.is_none(), "texts of a dictionary compare by their ranks");
                 let text = text_of(array);
-                let text =
-                    move |row| text(self.numbers.as_ref().map_or(row, |numbers| numbers[row] as usize));
                 return Box::new(move |a, b| compared(form, text(a)) == compared(form, text(b)));
             };
             by_element!(element, T => same_numbers(numbers_of::<T>(array), are_zeros_equal))
@@ -242,6 +244,17 @@ pub fn element_of(kind: &DataType) -> Option<ElementType> {
 /// Returns true for types ordered by bytes.
 pub(crate) fn is_text(kind: &DataType) -> bool {
     kind.is_string() || kind.is_binary()
+}
+
+/// Returns what `of` makes of the number of each row's value in a dictionary; the number of a null is any.
+fn by_value(array: &ArrayRef, of: impl Fn(u32) -> u32 + Sync) -> Vec<u32> {
+    downcast_dictionary_array!(
+        array => {
+            let last = array.values().len().saturating_sub(1);
+            parallel::map(array.keys().values(), |key| of(key.as_usize().min(last) as u32))
+        },
+        kind => panic!("{kind} is no dictionary")
+    )
 }
 
 /// Returns the rank of each text of a dictionary; equal texts share a rank.

@@ -27,7 +27,7 @@ pub(crate) struct TableKey {
     /// The name in messages.
     pub(crate) name: String,
     /// The numbers of the column, and of fields within fields.
-    path: Vec<usize>,
+    pub(super) path: Vec<usize>,
     field: Arc<Field>,
     pub(crate) order: KeyOrder,
 }
@@ -50,7 +50,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         };
         let wrong = |problem: String| Error::input(table, format!("column '{}' {problem}", found.shown()));
         let kind = field.data_type();
-        let values = if let DataType::Dictionary(_, values) = kind { values } else { kind };
+        let values = values_of(kind);
         let (is_number, is_text) = (element_of(values).is_some(), is_text(values));
         let is_of_kind = match found.order.reading {
             Reading::Any => true,
@@ -75,6 +75,11 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         Ok(TableKey { name: found.shown(), path, field, order: found.order })
     };
     header.find(by, table)?.into_iter().map(key).collect()
+}
+
+/// Returns the type of the values of a dictionary, or the type itself.
+fn values_of(kind: &DataType) -> &DataType {
+    if let DataType::Dictionary(_, values) = kind { values } else { kind }
 }
 
 /// A field with its name and its path.
@@ -105,14 +110,12 @@ impl TableKey {
 
     /// Returns the number of columns of words or texts that the key compares by.
     pub(crate) fn width(&self) -> usize {
-        let kind = self.field.data_type();
-        let values = if let DataType::Dictionary(_, values) = kind { values } else { kind };
-        if matches!(values, DataType::Decimal128(..)) { 2 } else { 1 }
+        if matches!(values_of(self.field.data_type()), DataType::Decimal128(..)) { 2 } else { 1 }
     }
 
     /// Returns true if the key's values are texts.
     pub(crate) fn is_text(&self) -> bool {
-        is_text(self.field.data_type())
+        is_text(values_of(self.field.data_type()))
     }
 
     /// Returns the type in reports.

@@ -237,10 +237,7 @@ impl Merging<'_> {
                 let failed = move |error| unwritten(name, "read", error);
                 let reader = StreamReader::try_new(run, None).map_err(failed)?;
                 let piece = move |batch: Result<RecordBatch, _>| {
-                    let (schema, mut columns, rows) = batch.map_err(failed)?.into_parts();
-                    reading.share_dictionaries(name, &mut columns)?;
-                    let batch = arrays::batch(&schema, columns, rows).map_err(failed)?;
-                    reading.piece(batch, 0, name, None)
+                    reading.piece(reading.shared(name, batch.map_err(failed)?)?, 0, name, None)
                 };
                 return Ok(Box::new(reader.map(piece)));
             }

@@ -265,8 +265,8 @@ struct Tables<'a> {
     bytes: u64,
     /// Bytes of the inputs.
     size: u64,
-    /// The values of ordered dictionaries, by the numbers of columns, and of fields within (`3.0`).
-    dictionaries: Mutex<HashMap<String, ArrayRef>>,
+    /// The values first read of ordered dictionaries, by the path of their field.
+    dictionaries: Mutex<HashMap<Vec<usize>, ArrayRef>>,
 }
 
 impl<'a> Tables<'a> {
@@ -286,9 +286,14 @@ impl<'a> Tables<'a> {
         keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())
     }
 
+    /// Returns the approximate bytes of a row in memory.
+    fn size_of_row(&self) -> u64 {
+        self.bytes / self.rows.max(1)
+    }
+
     /// Returns the approximate bytes of a row, including the bytes that a sort adds.
     fn row_bytes(&self) -> u64 {
-        self.bytes / self.rows.max(1) + BESIDE
+        self.size_of_row() + BESIDE
     }
 
     /// Returns the place of a row by its number among all rows.

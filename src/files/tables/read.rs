@@ -12,7 +12,6 @@ use super::keys::{KeyArrays, TableKey, columns_of};
 use crate::columns::arrow::is_ordered;
 use crate::error::Error;
 use crate::format::Format;
-use crate::human::quoted;
 use crate::io::Counts;
 use crate::io::arrow::arrays::{self, gathered};
 use crate::io::arrow::{Batches, Part, Table, failed};
@@ -44,7 +43,7 @@ pub(super) struct Reading<'a> {
     views: bool,
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
-    /// True if a column has an ordered dictionary, in itself or within.
+    /// True if a column is an ordered dictionary, or a struct with one.
     is_ordered: bool,
 }
 
@@ -103,61 +102,68 @@ impl<'a> Reading<'a> {
     }
 
     /// Makes a batch, in the schema of all tables, of columns of an input.
-    fn as_said(&self, name: &str, mut columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
-        self.share_dictionaries(name, &mut columns)?;
+    fn as_said(&self, name: &str, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
         let batch = arrays::batch(&self.schema, columns, rows);
-        batch.map_err(|error| Error::input(name, format!("the columns differ from the schema: {error}")))
+        let wrong = |error| Error::input(name, format!("the columns differ from the schema: {error}"));
+        self.shared(name, batch.map_err(wrong)?)
     }
 
-    /// Gives the ordered dictionaries of these columns the values that all inputs share.
+    /// Gives the ordered dictionaries of a batch the values first read in their columns, where they are equal.
     ///
     /// # Errors
     ///
-    /// A key whose dictionary has other values in another input, so that the two have no common order.
-    pub(super) fn share_dictionaries(&self, name: &str, columns: &mut [ArrayRef]) -> Result<(), Error> {
+    /// A key whose dictionary has other values than that of another input or batch, so that the two have no common
+    /// order.
+    pub(super) fn shared(&self, name: &str, batch: RecordBatch) -> Result<RecordBatch, Error> {
         if !self.is_ordered {
-            return Ok(());
+            return Ok(batch);
         }
-        for (number, (column, field)) in columns.iter_mut().zip(self.schema.fields()).enumerate() {
+        let (schema, mut columns, rows) = batch.into_parts();
+        for (number, (column, field)) in columns.iter_mut().zip(schema.fields()).enumerate() {
             let number = self.columns.as_ref().map_or(number, |columns| columns[number]);
-            if let Some(shared) = self.with_one_dictionary(number.to_string(), field, column) {
-                *column = shared;
-            } else if self.keys.iter().any(|key| key.column() == number) {
+            *column = self.with_one_dictionary(name, &[number], field, column)?;
+        }
+        arrays::batch(&schema, columns, rows).map_err(failed)
+    }
+
+    /// Returns an array in which an ordered dictionary has the values first read at this path, if they are equal.
+    fn with_one_dictionary(
+        &self,
+        name: &str,
+        path: &[usize],
+        field: &Field,
+        array: &ArrayRef,
+    ) -> Result<ArrayRef, Error> {
+        if let Some(parent) = array.as_struct_opt() {
+            let columns =
+                parent.fields().iter().zip(parent.columns()).enumerate().map(|(number, (field, array))| {
+                    self.with_one_dictionary(name, &[path, &[number]].concat(), field, array)
+                });
+            let (fields, nulls) = (parent.fields().clone(), parent.nulls().cloned());
+            let columns = columns.collect::<Result<_, _>>()?;
+            let shared = StructArray::try_new_with_length(fields, columns, nulls, parent.len());
+            return Ok(Arc::new(shared.map_err(failed)?));
+        }
+        let Some(dictionary) = array.as_any_dictionary_opt().filter(|_| is_ordered(field)) else {
+            return Ok(array.clone());
+        };
+        let values = dictionary.values();
+        let known =
+            lock(&self.tables.dictionaries).entry(path.to_owned()).or_insert_with(|| values.clone()).clone();
+        if known.to_data().ptr_eq(&values.to_data()) || *known == **values {
+            return Ok(dictionary.with_values(known));
+        }
+        match self.keys.iter().find(|key| key.path == path) {
+            None => Ok(array.clone()),
+            Some(key) => {
                 let problem = format!(
                     "the values of the ordered dictionary of column '{}' differ from those of another input or \
                      batch; cast the column to strings, or write one dictionary in all inputs",
-                    quoted(field.name())
+                    key.name
                 );
-                return Err(Error::input(name, problem));
+                Err(Error::input(name, problem))
             }
         }
-        Ok(())
-    }
-
-    /// Returns an array in which an ordered dictionary is the one first read at this place; `None` if their values
-    /// differ, and have no common order.
-    fn with_one_dictionary(&self, place: String, field: &Field, array: &ArrayRef) -> Option<ArrayRef> {
-        if let Some(parent) = array.as_struct_opt() {
-            let fields = parent.fields().iter().zip(parent.columns()).enumerate();
-            let columns = fields.map(|(number, (field, array))| {
-                self.with_one_dictionary(format!("{place}.{number}"), field, array)
-            });
-            let (fields, nulls) = (parent.fields().clone(), parent.nulls().cloned());
-            let shared = StructArray::try_new_with_length(
-                fields,
-                columns.collect::<Option<_>>()?,
-                nulls,
-                parent.len(),
-            );
-            return Some(shared.map_or_else(|_| array.clone(), |shared| Arc::new(shared)));
-        }
-        let Some(dictionary) = array.as_any_dictionary_opt().filter(|_| is_ordered(field)) else {
-            return Some(array.clone());
-        };
-        let values = dictionary.values();
-        let mut known = lock(&self.tables.dictionaries);
-        let shared = known.entry(place).or_insert_with(|| values.clone());
-        (**shared == **values).then(|| dictionary.with_values(shared.clone()))
     }
 
     /// Reads these parts on all cores, in batches of `rows` rows.
@@ -255,20 +261,16 @@ impl<'a> Reading<'a> {
             decoded.count(self.keys, &mut own, |row| self.tables.place(first + row as u64))?;
             lock(counts).add_all(&own);
         }
-        Ok(Piece::of_rows(
-            decoded.keys(batch.num_rows())?,
-            batch,
-            first,
-            (self.tables.row_bytes() - super::BESIDE) as usize,
-        ))
+        Ok(Piece::of_rows(decoded.keys(batch.num_rows())?, batch, first, self.tables.size_of_row() as usize))
     }
 
     /// Returns the approximate bytes of a row in a merge, with its keys.
     pub(super) fn row_bytes(&self) -> u64 {
-        /// The bytes of a key that is a word, of another one in its column and in a row of bytes.
+        /// The bytes of a single key that is a word.
         const WORD: u64 = 16;
+        /// The bytes of any other key: in its column, and in a row of bytes.
         const KEY: u64 = 40;
-        let row = self.tables.row_bytes() - super::BESIDE;
+        let row = self.tables.size_of_row();
         row + match self.keys {
             [key] if key.width() == 1 && !key.is_text() => WORD,
             // The texts of keys may be most of a row, and are copied into columns and into rows of bytes.
@@ -277,8 +279,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Returns the place of a row, whose number counts all rows, with the column of a key, and the keys as messages
-    /// show them, one for each column of words or texts.
+    /// Returns the place of a row, whose number counts all rows, with the column of a key (empty without a key), and the
+    /// keys as messages show them, one for each column of words or texts.
     pub(super) fn show(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
         let (batch, first) = piece.rows();
         let arrays = KeyArrays::of(self.keys, batch, self.columns.as_deref());

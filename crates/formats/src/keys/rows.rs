@@ -48,12 +48,14 @@ impl Rows {
             }
         };
         bytes.shrink_to_fit();
+        ends.shrink_to_fit();
         Self { bytes, ends, of }
     }
 
     #[cfg(feature = "arrow")]
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes.len() + size_of_val(&self.ends[..])
+        let of = self.of.as_ref().map_or(0, |of| size_of_val(&of[..]));
+        self.bytes.len() + size_of_val(&self.ends[..]) + of
     }
 
     pub(crate) fn truncate(&mut self, records: usize) {
