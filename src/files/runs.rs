@@ -212,10 +212,10 @@ impl<'a> Runs<'a> {
         let payload = self.payload();
         let ends = order.first().zip(order.last());
         let ends = ends.map(|(&first, &last)| [first, last].map(|record| records.row(record)));
-        let (block, first) = (self.budget.block(), self.passed());
+        let (size, first) = (self.frame_size(), self.passed());
         let open = self.run_for(RunFormat::Frames(payload), ends)?;
         let output = &mut output_of(&mut open.spill);
-        write_frames(&records.pieces, &order, first, (payload, block), false, output)?;
+        write_frames(&records.pieces, &order, first, (payload, size), false, output)?;
         report.sort = done.report;
         report.repeated = done.repeated as u64;
         report.cut = report.records - report.repeated - order.len() as u64;
@@ -247,6 +247,11 @@ impl<'a> Runs<'a> {
             }
             (false, false) => Ok(None),
         }
+    }
+
+    /// Returns the size of a frame in bytes: in a merge, each run has a few of them in memory.
+    fn frame_size(&self) -> usize {
+        self.budget.block() / 4
     }
 
     /// Creates storage for a run.
@@ -290,7 +295,7 @@ impl<'a> Runs<'a> {
                 (some[0].form, Target::Elements(map, ElementForm::Run))
             } else {
                 let payload = self.payload();
-                (RunFormat::Frames(payload), Target::Records(Emit::Frames(payload, budget.block())))
+                (RunFormat::Frames(payload), Target::Records(Emit::Frames(payload, self.frame_size())))
             };
             let mut spill = self.spill()?;
             let mut to = output_of(&mut spill);
@@ -345,7 +350,8 @@ impl<'a> Runs<'a> {
         let emit = match into {
             Target::Records(emit) => emit,
             Target::Elements(order, form) => {
-                let sources = runs.into_iter().map(|run| Source::Run(run.name, run.reader)).collect();
+                let sources =
+                    runs.into_iter().map(|run| Source::Run(run.name, run.count, run.reader)).collect();
                 let elements = Elements { sources, order, selection, form, memory };
                 return external::merge_elements(elements, to, progress);
             }
@@ -361,7 +367,7 @@ impl<'a> Runs<'a> {
         let beside = BESIDE_BYTES + 16 + 64 * (orders.len() as u64).saturating_sub(1);
         let times = 4 + texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
-        let reader = |Run { name, reader, form, .. }| RunReader::new(name, reader, form, orders.clone());
+        let reader = |run: Run| RunReader::new(run.name, run.count, run.reader, run.form, orders.clone());
         let readers = runs.into_iter().map(reader).collect();
         let records = Records { selection, emit, bytes, orders };
         external::merge_records(readers, &records, to, progress)

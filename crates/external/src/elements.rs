@@ -17,7 +17,7 @@ use gpusort_order::key::{KeyMap, Word};
 
 use super::differences::{self, KeyReader};
 use super::disorder::{Disorder, not_sorted};
-use super::steps::{self, MergeSource, Merged, Step, merge_runs};
+use super::steps::{self, MergeSource, Merged, Step, merge_runs, share};
 use crate::error::Error;
 use crate::key_buf::{Block, KeyWidth, by_width};
 use crate::memory;
@@ -71,8 +71,8 @@ pub struct Elements<'a> {
 pub enum Source<'a> {
     /// A binary input; true if a NaN is an error.
     Input(&'a BinaryInput, Opened, bool),
-    /// A run that [`write`](super::differences::write) wrote, with its name.
-    Run(String, Box<dyn Read + Send + Sync>),
+    /// A run that [`write`](super::differences::write) wrote, with its name and the number of its elements.
+    Run(String, u64, Box<dyn Read + Send + Sync>),
 }
 
 /// The form of merged elements.
@@ -91,7 +91,7 @@ type Run<'a, W> = steps::RunCursor<ElementSource<'a, W>>;
 impl<'a, W: KeyWidth> ElementSource<'a, W> {
     fn new(source: Source<'a>, order: KeyMap) -> Result<Self, Error> {
         let origin = match source {
-            Source::Run(name, reader) => Origin::Run(KeyReader::new(reader), name),
+            Source::Run(name, _, reader) => Origin::Run(KeyReader::new(reader), name),
             Source::Input(source, opened, refuses_nan) => {
                 // For a .npy file, the check of the header included this one.
                 if source.count().is_none() {
@@ -197,7 +197,7 @@ impl<W: KeyWidth> MergeSource for ElementSource<'_, W> {
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
         self.keys.drain(..self.at);
         self.at = 0;
-        let room = (most / size_of::<W>()).saturating_sub(self.keys.len()).max(1);
+        let room = (most / size_of::<W>()).max(1);
         match &mut self.origin {
             Origin::Input(input) => {
                 input.read(room * self.order.element.bytes(), self.order, &mut self.keys, wrong)
@@ -212,29 +212,26 @@ impl<W: KeyWidth> MergeSource for ElementSource<'_, W> {
 /// The memory for inputs without a budget: small enough for the caches.
 pub(crate) const MEMORY: u64 = 96 << 20;
 
-/// Returns the maximum number of keys of each run in memory.
-fn room<W: Word>(elements: &Elements, size: usize) -> usize {
-    // Each key takes memory as read (if narrower than a word), in input order, in the result (twice)
-    // and as written.
-    let word = size_of::<W>();
-    let key = if size < word { size } else { 0 } + 4 * word;
-    let keys = elements.memory / (key * elements.sources.len().max(1)) as u64;
-    let bytes = keys.saturating_mul(size as u64).clamp(1 << 8, 8 << 20);
-    bytes as usize / size
-}
-
 /// Merges the elements of binary inputs.
 pub(crate) fn merge<W: KeyWidth + itoa::Integer>(
     elements: Elements,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let room = room::<W>(&elements, elements.order.element.bytes());
-    let Elements { sources, order, selection, form, .. } = elements;
-    let runs = sources
-        .into_iter()
-        .map(|source| Ok(Run::new(ElementSource::<W>::new(source, order)?, room * size_of::<W>())));
-    let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    let Elements { sources, order, selection, form, memory } = elements;
+    // Each key takes memory as read (if narrower than a word), in input order, in the result (twice)
+    // and as written.
+    let (size, word) = (order.element.bytes(), size_of::<W>());
+    let key = if size < word { size } else { 0 } + 4 * word;
+    let bytes = usize::try_from(memory / key as u64).map_or(usize::MAX, |keys| keys.saturating_mul(2 * word));
+    // Inputs have equal shares.
+    let length = |source: &Source| if let Source::Run(_, length, _) = source { *length } else { 1 };
+    let all = sources.iter().map(length).sum();
+    let run = |source| {
+        let share = share(length(&source), all, bytes);
+        Ok(Run::new(ElementSource::<W>::new(source, order)?, share))
+    };
+    let mut runs = sources.into_iter().map(run).collect::<Result<Vec<_>, Error>>()?;
     let write = |keys: Vec<W>| {
         let keys = keys.into();
         let result = match form {

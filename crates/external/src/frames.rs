@@ -241,6 +241,8 @@ pub enum FramePayload {
 pub struct RunReader {
     /// The name for messages.
     name: String,
+    /// The number of records.
+    pub(crate) records: u64,
     contents: Contents,
     /// The order of each key.
     orders: Arc<[KeyOrder]>,
@@ -252,9 +254,10 @@ enum Contents {
 }
 
 impl RunReader {
-    /// Reads a run of this form, whose keys are in these orders.
+    /// Reads a run of this form and number of records, whose keys are in these orders.
     pub fn new(
         name: String,
+        records: u64,
         reader: Box<dyn Read + Send + Sync>,
         form: RunFormat,
         orders: Arc<[KeyOrder]>,
@@ -263,7 +266,7 @@ impl RunReader {
             RunFormat::Elements(map, print) => Contents::Elements(KeyReader::new(reader), map, print),
             RunFormat::Frames(payload) => Contents::Frames(reader, payload),
         };
-        Self { name, contents, orders }
+        Self { name, records, contents, orders }
     }
 
     /// Returns the next records, about `most` bytes; empty at the end.

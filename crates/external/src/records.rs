@@ -21,7 +21,7 @@ use gpusort_formats::records::push_integer;
 use gpusort_order::key::ElementType;
 
 use super::disorder::{Last, not_sorted};
-use super::steps::{self, MergeSource, Merged, Step, merge_runs};
+use super::steps::{self, MergeSource, Merged, Step, merge_runs, share};
 use crate::error::{Error, Hint};
 use crate::frames::{Frame, FramePayload, RunReader};
 use crate::order::{KeyOrder, Selection};
@@ -70,8 +70,8 @@ struct RecordSource<'a> {
 
 type Run<'a> = steps::RunCursor<RecordSource<'a>>;
 
-fn run_of(from: Origin, most: usize) -> Run {
-    Run::new(RecordSource { from, last: Last::default(), pieces: Vec::new() }, most)
+fn run_of(from: Origin, share: usize) -> Run {
+    Run::new(RecordSource { from, last: Last::default(), pieces: Vec::new() }, share)
 }
 
 impl MergeSource for RecordSource<'_> {
@@ -130,8 +130,8 @@ pub(crate) fn merge_inputs(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let of_input = inputs.into_iter().map(|batches| {
-        let most = batches.stretches.most;
-        run_of(Origin::Input(Box::new(batches)), most)
+        let share = batches.stretches.most;
+        run_of(Origin::Input(Box::new(batches)), share)
     });
     let mut runs: Vec<Run> = of_input.collect();
     let (mut header, mut head) = (None, Head::default());
@@ -175,26 +175,30 @@ pub fn merge(
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let most = stretch_of(readers.len(), records.bytes);
-    let runs = readers.into_iter().map(|reader| run_of(Origin::Run(reader), most)).collect();
-    merge_all(runs, records, to, progress)
+    let all = readers.iter().map(|reader| reader.records).sum();
+    let run = |reader: RunReader| {
+        let share = share(reader.records, all, records.bytes);
+        run_of(Origin::Run(reader), share)
+    };
+    merge_all(readers.into_iter().map(run).collect(), records, to, progress)
 }
 
-/// Merges the rows of batches. `gather` makes the output of rows: numbers of pieces, and of rows in them. `write`
+/// Merges the rows of batches, each source with its number of rows. `gather` makes the output of rows: numbers of pieces, and of rows in them. `write`
 /// writes the output.
 ///
 /// # Errors
 ///
 /// The first error of an input or a run, of `gather` or of `write`.
 pub fn merge_rows<T: Send>(
-    sources: Vec<Pieces>,
+    sources: Vec<(Pieces, u64)>,
     records: &Records,
     gather: impl Fn(&[&Piece], Vec<(usize, usize)>) -> Result<T, Error>,
     write: impl FnMut(T) -> Result<(), Error> + Send,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let most = stretch_of(sources.len(), records.bytes);
-    let mut runs: Vec<Run> = sources.into_iter().map(|source| run_of(Origin::Rows(source), most)).collect();
+    let all = sources.iter().map(|(_, rows)| rows).sum();
+    let run = |(pieces, rows)| run_of(Origin::Rows(pieces), share(rows, all, records.bytes));
+    let mut runs: Vec<Run> = sources.into_iter().map(run).collect();
     let mut last = None;
     let gather = |pieces: &[&Piece], parts: Vec<MergedPart>| {
         gather(pieces, parts.into_iter().flat_map(|part| part.rows).collect())
@@ -229,11 +233,6 @@ fn merge_all(
     Ok(merged)
 }
 
-/// Returns the maximum number of bytes read at once from each of several inputs: half of the total.
-pub fn stretch_of(inputs: usize, bytes: usize) -> usize {
-    (bytes / 2 / inputs.max(1)).clamp(1 << 8, 8 << 20)
-}
-
 /// Merges at most `left` records in memory that no unread record can precede. `last` is the key of the
 /// last merged record. `finish` makes the output of the parts.
 fn merge_some<T>(
@@ -243,8 +242,6 @@ fn merge_some<T>(
     last: &mut Option<Vec<u8>>,
     finish: impl FnOnce(&[&Piece], Vec<MergedPart>) -> Result<T, Error>,
 ) -> Option<Result<Step<T>, Error>> {
-    let bytes = records.bytes;
-    let stretch = stretch_of(runs.len(), bytes);
     let mut all = runs.iter().flat_map(|run| &run.source.pieces);
     if all.any(|piece| piece.keys.single().is_none()) {
         let pieces = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
@@ -309,18 +306,24 @@ fn merge_some<T>(
         Err(error) => return Some(Err(error)),
     };
     let mut ends = ends.into_iter();
-    let held = |runs: &[Run]| runs.iter().flat_map(|run| &run.source.pieces).map(Piece::rest).sum::<usize>();
+    let limit = limit.map_or(runs.len(), |(_, limit)| limit);
+    let held_by_others = |runs: &[Run]| {
+        let others = runs.iter().enumerate().filter(|(number, _)| *number != limit);
+        others.map(|(_, run)| run.source.held()).sum::<usize>()
+    };
+    let before = held_by_others(runs);
     for run in &mut *runs {
         for (piece, end) in run.source.pieces.iter_mut().zip(ends.by_ref()) {
             read += (end - piece.at) as u64;
             piece.at = end;
         }
         run.source.pieces.retain(|piece| piece.at < piece.len());
-        run.most = stretch;
+        run.most = run.share;
     }
     // If the keys of other inputs come much later, this input alone determines the amount of each merge.
-    if let Some((_, limit)) = limit {
-        runs[limit].most = bytes.saturating_sub(held(runs)).clamp(stretch.max(1 << 13), 8 << 20);
+    let after = held_by_others(runs);
+    if let Some(run) = runs.get_mut(limit).filter(|_| after > before / 4 * 3) {
+        run.most = records.bytes.saturating_sub(after).clamp(run.share.max(1 << 13), 8 << 20);
     }
     Some(Ok(Step { merged, read, written, repeated, bytes: size }))
 }
@@ -353,7 +356,7 @@ fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
         let mut samples: Vec<(usize, usize)> =
             pieces.iter().zip(ends).enumerate().flat_map(of_piece).collect();
         samples.sort_by_cached_key(|&(piece, record)| (pieces[piece].keys.key(record), piece, record));
-        for part in 1..parts {
+        let cut = |part: usize| {
             let (number, record) = samples[part * samples.len() / parts];
             let key = pieces[number].keys.key(record);
             let before = |(other, (piece, &end)): (usize, (&&Piece, &usize))| {
@@ -361,8 +364,9 @@ fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
                     piece.keys.compare(here, &key).then((other, here).cmp(&(number, record))).is_lt()
                 })
             };
-            cuts.push(pieces.iter().zip(ends).enumerate().map(before).collect());
-        }
+            pieces.iter().zip(ends).enumerate().map(before).collect()
+        };
+        cuts.extend(parallel::map_parts(1..parts, cut));
     }
     cuts.push(ends.to_vec());
     cuts

@@ -67,16 +67,18 @@ pub trait MergeSource: Send {
 pub struct RunCursor<S> {
     /// The source.
     pub source: S,
-    /// The approximate number of bytes read at once.
+    /// The approximate number of bytes read at once if all runs are merged at the same pace.
+    pub(crate) share: usize,
+    /// The approximate number of bytes read next.
     pub(crate) most: usize,
     pub(crate) wrong: Option<Error>,
     pub(crate) is_over: bool,
 }
 
 impl<S: MergeSource> RunCursor<S> {
-    /// Creates a cursor that reads about `most` bytes at once.
-    pub fn new(source: S, most: usize) -> Self {
-        Self { source, most, wrong: None, is_over: false }
+    /// Creates a cursor that reads about `share` bytes at once.
+    pub fn new(source: S, share: usize) -> Self {
+        Self { source, share, most: share, wrong: None, is_over: false }
     }
 
     /// Returns true if an unread record or a pending error may follow.
@@ -93,7 +95,7 @@ impl<S: MergeSource> RunCursor<S> {
     /// wait for another process.
     fn is_low(&self) -> bool {
         let held = self.source.held();
-        self.goes_on() && (held == 0 || self.source.is_ready() && held < self.most / 2)
+        self.goes_on() && (held == 0 || self.source.is_ready() && held < self.most / 8 * 7)
     }
 
     /// Returns true if another process writes this input, and may wait for our output.
@@ -103,11 +105,19 @@ impl<S: MergeSource> RunCursor<S> {
 
     /// Reads more, and keeps any error for later.
     pub(crate) fn read(&mut self) {
-        match self.source.read(self.most, &mut self.wrong) {
+        let missing = self.most.saturating_sub(self.source.held());
+        match self.source.read(missing.max(1), &mut self.wrong) {
             Ok(more) => self.is_over = !more,
             Err(error) => self.wrong = Some(error),
         }
     }
+}
+
+/// Returns the number of bytes to read at once from a run that has `records` of `all` records: its part of three quarters of
+/// `bytes`, so that all runs are read at one pace.
+pub(crate) fn share(records: u64, all: u64, bytes: usize) -> usize {
+    let share = bytes as u128 / 4 * 3 * u128::from(records) / u128::from(all.max(1));
+    share.clamp(1 << 8, 8 << 20) as usize
 }
 
 /// The result of one merge step.

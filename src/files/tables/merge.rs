@@ -268,7 +268,13 @@ impl Merging<'_> {
     ) -> Result<Merged, Error> {
         let (window, counts) = (self.window(sources.len() as u64), Mutex::default());
         let bytes = 2 * sources.len() * window * self.reading.row_bytes() as usize;
-        let pieces = sources.into_iter().map(|source| self.pieces(source, window, &counts));
+        let pieces = sources.into_iter().map(|source| {
+            let size = match &source {
+                RunSource::Spilled(run) => run.bytes,
+                RunSource::Input(_) => 1,
+            };
+            Ok((self.pieces(source, window, &counts)?, size))
+        });
         let pieces = pieces.collect::<Result<Vec<_>, Error>>()?;
         let (selection, emits) = (self.job.ask.selection, Emit::Rows);
         let records = Records { selection, emit: emits, bytes, orders: &[] };
