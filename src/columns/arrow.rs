@@ -20,8 +20,6 @@ use super::{Column, argsort, is_nan};
 use crate::element::Element;
 use crate::error::Error;
 use crate::io::arrow::failed;
-use crate::io::keys::texts::compared;
-use crate::order::{KeyOrder, TextForm};
 use crate::parallel;
 
 pub use crate::io::arrow::arrays::{gathered, joined};
@@ -185,25 +183,16 @@ impl Decoded {
         self.arrays.iter().map(column).collect()
     }
 
-    /// Returns a test of sameness in this order: zeros of different signs differ, and all NaNs are the same.
-    pub(crate) fn sameness(&self, order: KeyOrder) -> IsSame<'_> {
-        self.test(order.reading.text().unwrap_or_default(), false)
-    }
-
-    /// Returns an equality test of elements: zeros of both signs are equal, and all NaNs.
+    /// Returns an equality test of elements: zeros of both signs are equal, and all NaNs. Nulls equal each other and
+    /// no value.
     pub fn equality(&self) -> IsSame<'_> {
-        self.test(TextForm::default(), true)
-    }
-
-    /// Compares texts in this form; nulls equal each other and no value.
-    fn test(&self, form: TextForm, are_zeros_equal: bool) -> IsSame<'_> {
         let of_array = |array| -> IsSame<'_> {
             let Some(element) = element_of(Array::data_type(array)) else {
                 assert!(self.numbers.is_none(), "texts of a dictionary compare by their ranks");
                 let text = text_of(array);
-                return Box::new(move |a, b| compared(form, text(a)) == compared(form, text(b)));
+                return Box::new(move |a, b| text(a) == text(b));
             };
-            by_element!(element, T => same_numbers(numbers_of::<T>(array), are_zeros_equal))
+            by_element!(element, T => same_numbers(numbers_of::<T>(array)))
         };
         let are_same: Vec<IsSame> = self.arrays.iter().map(of_array).collect();
         let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
@@ -214,11 +203,8 @@ impl Decoded {
     }
 }
 
-fn same_numbers<T: Element>(values: &[T], are_zeros_equal: bool) -> IsSame<'_> {
-    Box::new(move |a, b| {
-        let (a, b) = (values[a], values[b]);
-        a.to_word() == b.to_word() || are_zeros_equal && a == b || is_nan(a) && is_nan(b)
-    })
+fn same_numbers<T: Element>(values: &[T]) -> IsSame<'_> {
+    Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
 }
 
 /// The element type that a type is stored as and ordered by, if any.

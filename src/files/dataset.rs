@@ -20,12 +20,14 @@ use gpusort_order::{Method, Shape};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
 use crate::clock::Instant;
+use crate::columns::order_words;
 use crate::error::Error;
 use crate::external::differences;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::numbers::span::Census;
+use crate::io::packing::Ties;
 use crate::io::records::{Print, write_text};
 use crate::io::{Counts, InputSpec, Output, Words};
 use crate::key_buf::KeyBuf;
@@ -269,18 +271,12 @@ pub(super) fn order_records(
     ask: &OutputSpec,
     progress: sorter::Progress,
 ) -> Result<Sorted, Error> {
-    let Some(ties) = ties.or_else(|| records.ties_of_unique(ask.selection.unique)) else {
-        return sorter.run(Request::positions_by(words).select(ask.selection).by(ask.method), progress);
+    let unique = ask.selection.unique;
+    let words = Words { words, ties: ties.or_else(|| records.ties_of_unique(unique)) };
+    let settle = |ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf]| {
+        records.settle(ties, order, words, unique);
     };
-    let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
-    let Sorted { words: order, mut report, .. } = sorter.run(request.by(ask.method), progress)?;
-    let mut order = order.into_vec::<u32>().expect("positions have 32 bits");
-    let (start, all) = (Instant::now(), order.len());
-    records.settle(&ties, &mut order, &words, ask.selection.unique);
-    let repeated = all - order.len();
-    order.truncate(ask.selection.first.unwrap_or(usize::MAX));
-    report.sort.time += start.elapsed();
-    Ok(Sorted { words: order.into(), repeated, report })
+    order_words(words, settle, sorter, ask.selection, ask.method, progress)
 }
 
 /// The map of positions: a position is its own key.

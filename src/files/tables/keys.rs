@@ -270,12 +270,6 @@ impl DecodedKeys {
         Ok(Keys::of(columns.collect::<Result<_, _>>()?).by_records())
     }
 
-    /// Returns a function that compares two rows: true if all keys are equal.
-    pub(crate) fn sameness(&self) -> impl Fn(usize, usize) -> bool + Sync + '_ {
-        let all: Vec<_> = self.0.iter().map(|(decoded, order)| decoded.sameness(*order)).collect();
-        move |a, b| all.iter().all(|is_same| is_same(a, b))
-    }
-
     /// Counts nulls and NaN. `place` names the place of a row.
     ///
     /// # Errors

@@ -42,7 +42,6 @@ use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::budget::Budget;
 use crate::io::{Input, Output};
 use crate::key_buf::KeyBuf;
-use crate::order::Selection;
 use crate::sorter::Sorter;
 
 /// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and
@@ -82,18 +81,12 @@ fn order(
     let decoded = arrays.decoded(keys, tables.all[0].name())?;
     decoded.count(keys, &mut report.counts, |row| tables.place(first + row as u64))?;
     let passes = &mut job.watch.passes();
-    let (mut positions, sort) = order_columns(sorter, &decoded.columns(), job.ask.method, passes)?;
-    report.sort = sort.after(&report.sort);
-    let Selection { unique, first } = job.ask.selection;
-    if unique {
-        let (all, is_same) = (positions.len(), decoded.sameness());
-        positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
-        report.repeated += (all - positions.len()) as u64;
-    }
-    let all = positions.len();
-    positions.truncate(first.unwrap_or(usize::MAX));
-    report.cut += (all - positions.len()) as u64;
-    Ok(positions)
+    let (selection, method) = (job.ask.selection, job.ask.method);
+    let sorted = order_columns(sorter, &decoded.columns(), selection, method, passes)?;
+    report.sort = sorted.report.after(&report.sort);
+    report.repeated += sorted.repeated as u64;
+    report.cut += (arrays.rows() - sorted.repeated - sorted.words.len()) as u64;
+    Ok(sorted.words.into_vec().expect("positions have 32 bits"))
 }
 
 impl Job<'_> {
