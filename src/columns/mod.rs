@@ -143,8 +143,8 @@ pub fn argsort(columns: &[Column]) -> Result<Vec<u32>, Error> {
 #[doc(hidden)]
 impl RowColumn for Column<'_> {
     fn argsort(sorter: &Sorter, columns: &[Self]) -> Result<(Vec<u32>, Report), Error> {
-        let sorted = order_columns(sorter, columns, Selection::ALL, Method::default(), &mut |_, _| {})?;
-        Ok((sorted.words.into_vec().expect("positions have 32 bits"), sorted.report))
+        let done = order_columns(sorter, columns, Selection::ALL, Method::default(), &mut |_, _| {})?;
+        Ok((done.words.into_vec().expect("positions have 32 bits"), done.report))
     }
 }
 

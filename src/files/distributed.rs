@@ -280,9 +280,10 @@ impl Task<'_> {
         let mut offset = 0;
         for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
             let part = part?;
-            mapped.skipped += part.counts.skipped;
-            mapped.repeated += part.len() as u64;
-            if !part.is_empty() {
+            let read = part.report(self.job.ask.format);
+            mapped.skipped += read.counts.skipped;
+            mapped.repeated += read.records;
+            if read.records > 0 {
                 let cut = Cut { task, run, splitters, ties: self.cuts_ties(), offset };
                 let map = if self.is_bits() { Self::map_elements } else { Self::map_records };
                 let run = map(self, part, &cut, sorter, to)?;

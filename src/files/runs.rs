@@ -15,7 +15,7 @@ use std::thread;
 
 use gpusort_order::key::{ElementType, KeyMap};
 
-use super::dataset::{Content, Dataset, OutputSpec, order_records};
+use super::dataset::{Content, Dataset, OutputSpec, ended, order_records};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -130,7 +130,7 @@ impl<'a> Runs<'a> {
         if let Content::Records { records, .. } = &mut part.content {
             self.head.append(std::mem::take(&mut records.head));
         }
-        if part.is_empty() {
+        if part.len() == 0 {
             self.report.add(part.report(self.ask.format));
             return Ok(());
         }
@@ -194,7 +194,7 @@ impl<'a> Runs<'a> {
         let outcome = part.order(sorter, self.ask, &Watch::default())?;
         let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
         let open = self.run_for(RunFormat::Elements(map, print), ends)?;
-        outcome.spill(&mut output_of(&mut open.spill))
+        outcome.into_run().write(&mut output_of(&mut open.spill), &Watch::default())
     }
 
     /// The number of records so far, including skipped ones: the position of the next record.
@@ -216,13 +216,9 @@ impl<'a> Runs<'a> {
         let open = self.run_for(RunFormat::Frames(payload), ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (payload, block), false, output)?;
-        report.sort = done.report;
-        report.repeated = done.repeated as u64;
-        report.cut = report.records - report.repeated - order.len() as u64;
         report.counts.respelled = records.respelled();
-        report.phases.read = part.reading.wait();
         report.phases.write = start.elapsed();
-        Ok(report)
+        Ok(ended(report, done.report, done.repeated, order.len(), part.reading))
     }
 
     /// The payload of runs of records.

@@ -7,7 +7,7 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 
 use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::opened::Opened;
@@ -19,7 +19,7 @@ use super::differences::{self, KeyReader};
 use super::disorder::{Disorder, not_sorted};
 use super::steps::{self, MergeSource, Merged, Step, merge_runs};
 use crate::error::Error;
-use crate::key_buf::{Block, KeyWidth, by_width};
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
@@ -84,6 +84,27 @@ pub enum ElementForm {
     Text(Print),
     /// A run.
     Run,
+}
+
+impl ElementForm {
+    /// Writes the elements of these keys, and passes the number of elements written so far to `progress`.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn write(
+        self,
+        keys: &KeyBuf,
+        order: KeyMap,
+        to: &mut impl Write,
+        progress: impl FnMut(u64),
+    ) -> io::Result<()> {
+        match self {
+            Self::Binary => binary::write(keys, order, to, progress),
+            Self::Text(print) => write_text(keys.borrowed(), order, print, to, progress),
+            Self::Run => differences::write(keys, to).map(drop),
+        }
+    }
 }
 
 type Run<'a, W> = steps::RunCursor<ElementSource<'a, W>>;
@@ -235,15 +256,7 @@ pub(crate) fn merge<W: KeyWidth + itoa::Integer>(
         .into_iter()
         .map(|source| Ok(Run::new(ElementSource::<W>::new(source, order)?, room * size_of::<W>())));
     let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
-    let write = |keys: Vec<W>| {
-        let keys = keys.into();
-        let result = match form {
-            ElementForm::Binary => binary::write(&keys, order, to, |_| {}),
-            ElementForm::Text(print) => write_text(keys, order, print, to, |_| {}),
-            ElementForm::Run => differences::write(&keys, to).map(drop),
-        };
-        result.map_err(|error| to.failed(error))
-    };
+    let write = |keys: Vec<W>| form.write(&keys.into(), order, to, |_| {}).map_err(|error| to.failed(error));
     let mut last = None;
     let merge = |runs: &mut [Run<W>], left| Ok(merge_some(runs, selection.unique, left, &mut last));
     merge_runs(&mut runs, selection, merge, write, progress)

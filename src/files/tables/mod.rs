@@ -82,11 +82,11 @@ fn order(
     decoded.count(keys, &mut report.counts, |row| tables.place(first + row as u64))?;
     let passes = &mut job.watch.passes();
     let (selection, method) = (job.ask.selection, job.ask.method);
-    let sorted = order_columns(sorter, &decoded.columns(), selection, method, passes)?;
-    report.sort = sorted.report.after(&report.sort);
-    report.repeated += sorted.repeated as u64;
-    report.cut += (arrays.rows() - sorted.repeated - sorted.words.len()) as u64;
-    Ok(sorted.words.into_vec().expect("positions have 32 bits"))
+    let done = order_columns(sorter, &decoded.columns(), selection, method, passes)?;
+    report.sort = done.report.after(&report.sort);
+    report.repeated += done.repeated as u64;
+    report.cut += (arrays.rows() - done.repeated - done.words.len()) as u64;
+    Ok(done.words.into_vec().expect("positions have 32 bits"))
 }
 
 impl Job<'_> {
