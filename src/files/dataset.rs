@@ -135,10 +135,10 @@ impl<'a> Dataset<'a> {
     }
 
     /// Turns the keys of records into words.
-    pub(super) fn make_words(&mut self) {
+    pub(super) fn make_words(&mut self, unique: bool) {
         let start = Instant::now();
         if let Content::Records { records, words } = &mut self.content {
-            *words = Some(records.take_words());
+            *words = Some(records.take_words(unique));
         }
         self.parsing += start.elapsed();
     }
@@ -237,30 +237,27 @@ impl<'a> Dataset<'a> {
             }
             Content::Records { mut records, words } => {
                 let Words { mut words, ties } = words.expect("the words are made");
-                let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
                 let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
                 let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
-                let (words, repeated, sort, written) = if let Some(places) = places {
+                let done = if let Some(places) = places {
                     let request = Request::records(words.remove(0), places).select(ask.selection);
-                    let Sorted { words, repeated, report: mut sort } =
-                        sorter.run(request.by(ask.method), passes)?;
+                    let mut done = sorter.run(request.by(ask.method), passes)?;
                     let start = Instant::now();
-                    let mut places = words.into_vec().expect("places have 64 bits");
+                    let mut places = done.words.into_vec().expect("places have 64 bits");
                     records.settle_places(&mut places);
-                    sort.sort.time += start.elapsed();
-                    (places.into(), repeated, sort, Written::Records(records))
+                    done.report.sort.time += start.elapsed();
+                    Sorted { words: places.into(), ..done }
                 } else {
-                    let Sorted { words, repeated, report: sort } =
-                        order_records(&records, Words { words, ties }, sorter, &ask, passes)?;
+                    let done = order_records(&records, Words { words, ties }, sorter, &ask, passes)?;
                     report.counts.respelled = records.respelled();
-                    if ask.positions {
-                        let order = words.into_vec().expect("positions have 32 bits");
-                        (records.positions(order).into(), repeated, sort, positions)
-                    } else {
-                        (words, repeated, sort, Written::Records(records))
-                    }
+                    done
                 };
-                (Ordered::in_memory(words, repeated, sort), written)
+                if ask.positions {
+                    let order = done.words.into_vec().expect("positions have 32 bits");
+                    (Sorted { words: records.positions(order).into(), ..done }.into(), positions)
+                } else {
+                    (done.into(), Written::Records(records))
+                }
             }
         };
         Ok(Outcome { ordered, written, report, reading })
@@ -275,15 +272,13 @@ impl<'a> Dataset<'a> {
 /// See [`Sorter::run`].
 pub(super) fn order_records(
     records: &Keyed,
-    Words { words, ties }: Words,
+    words: Words,
     sorter: &Sorter,
     ask: &OutputSpec,
     progress: sorter::Progress,
 ) -> Result<Sorted, Error> {
-    let unique = ask.selection.unique;
-    let words = Words { words, ties: ties.or_else(|| records.ties_of_unique(unique)) };
     let settle = |ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf]| {
-        records.settle(ties, order, words, unique);
+        records.settle(ties, order, words, ask.selection.unique);
     };
     order_words(words, settle, sorter, ask.selection, ask.method, progress)
 }
@@ -342,9 +337,7 @@ impl<'a> Outcome<'_, 'a> {
     /// A failure of the device.
     pub(super) fn brought(self) -> Result<Outcome<'static, 'a>, Error> {
         let Self { ordered, written, report, reading } = self;
-        let sorted = ordered.bring()?;
-        let ordered = Ordered::in_memory(sorted.words, sorted.repeated, sorted.report);
-        Ok(Outcome { ordered, written, report, reading })
+        Ok(Outcome { ordered: ordered.bring()?.into(), written, report, reading })
     }
 
     /// Makes this outcome of elements write a run.

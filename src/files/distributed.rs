@@ -424,7 +424,8 @@ impl Task<'_> {
         to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
         let records = part.content.into_records(&self.job.decisions.how)?;
-        let done = order_records(&records, records.words(), sorter, &self.job.ask, &mut |_, _| {})?;
+        let words = records.words(self.job.ask.selection.unique);
+        let done = order_records(&records, words, sorter, &self.job.ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let block = self.job.budget.block();
         let ranges = cut.write(

@@ -421,7 +421,7 @@ impl Job<'_> {
         let (n, element) = (input.len(), input.written(ask));
         self.check_promise(element.filter(|_| n > 0), &output)?;
         output.expect(self.bytes_of(n as u64, input.bytes, element));
-        input.make_words();
+        input.make_words(ask.selection.unique);
         let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() {

@@ -206,7 +206,8 @@ impl<'a> Runs<'a> {
     fn add_records(&mut self, part: Dataset, sorter: &Sorter) -> Result<Report, Error> {
         let mut report = part.report(self.ask.format);
         let records = part.content.into_records(self.how)?;
-        let done = order_records(&records, records.words(), sorter, &self.ask, &mut |_, _| {})?;
+        let words = records.words(self.ask.selection.unique);
+        let done = order_records(&records, words, sorter, &self.ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
         let payload = self.payload();
