@@ -119,8 +119,6 @@ pub enum To<'a> {
 pub struct Job<'a> {
     pub(super) inputs: Vec<Input>,
     pub(super) decisions: Decisions,
-    /// True if the type is the default for `.bin`.
-    pub(super) type_assumed: bool,
     /// The sizes of reads of a check.
     pub(super) stretches: Stretches,
     pub(super) ask: OutputSpec,
@@ -164,7 +162,7 @@ impl Job<'_> {
 
     /// Returns true if the type is the default for `.bin`.
     pub fn type_is_assumed(&self) -> bool {
-        self.type_assumed
+        self.decisions.type_assumed
     }
 
     /// The format of the inputs.

@@ -173,23 +173,20 @@ impl Options {
     }
 
     /// Resolves the options, and decides by a sample of the inputs.
-    pub(super) fn resolve(&self, of_numbers: bool) -> Result<Resolved, Error> {
-        let mut inputs = self.inputs.clone();
-        if inputs.is_empty() {
+    pub(super) fn resolve(&self, of_numbers: bool) -> Result<(Vec<Input>, Decisions), Error> {
+        if self.inputs.is_empty() {
             return Err(Error::options("no input"));
         }
         if let Some(problem) = self.keys.iter().find_map(Key::problem) {
             return Err(Error::options(problem));
         }
-        if inputs.len() > 1 {
-            inputs.iter().try_for_each(Input::check)?;
+        if self.inputs.len() > 1 {
+            self.inputs.iter().try_for_each(Input::check)?;
         }
-        let known = self.format.map_or_else(|| format_by_names(&inputs), |format| Ok(Some(format)))?;
+        let known = self.format.map_or_else(|| format_by_names(&self.inputs), |format| Ok(Some(format)))?;
         let content = known.unwrap_or(Format::Text);
-        for input in &mut inputs {
-            let plain = std::mem::replace(input, Input::Stdin);
-            *input = decompressed(plain.cancelled_by(&self.cancel), content, self.memory);
-        }
+        let plain = self.inputs.iter().map(|input| input.clone().cancelled_by(&self.cancel));
+        let mut inputs: Vec<Input> = plain.map(|input| decompressed(input, content, self.memory)).collect();
         let are_numbers = known.is_none() && (of_numbers || self.of_numbers) && !self.says_lines();
         let format = known.unwrap_or(if are_numbers { Format::Text } else { Format::Lines });
         let per_line = if are_numbers && of_numbers { PerLine::One } else { self.per_line };
@@ -245,7 +242,7 @@ impl Options {
         let decisions = if format.is_bits() || format.has_columns() {
             let sources = if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() };
             let how = InputSpec { kind: InputKind::Bits(sources), by, keys: Vec::new(), columns: 0 };
-            Decisions { format, how, notes: Vec::new(), why: "named" }
+            Decisions { format, how, notes: Vec::new(), why: "named", type_assumed }
         } else {
             let is_named = known.is_some();
             let (by, header, comments, delimiter) = (&by, self.header, self.comments, self.delimiter);
@@ -254,7 +251,7 @@ impl Options {
             check_format(&given, decisions.format, &name)?;
             decisions
         };
-        Ok(Resolved { inputs, decisions, type_assumed })
+        Ok((inputs, decisions))
     }
 
     /// Returns the type of numbers, and true for the default of `.bin`.
@@ -366,14 +363,6 @@ type GivenOption = (&'static str, bool, Applies);
 
 /// A description of formats, and the formats.
 type Applies = (&'static str, fn(Format) -> bool);
-
-/// The inputs, and what was decided.
-pub(super) struct Resolved {
-    pub(super) inputs: Vec<Input>,
-    pub(super) decisions: Decisions,
-    /// True if the type is the default for `.bin`.
-    pub(super) type_assumed: bool,
-}
 
 /// The sources of binary inputs.
 fn sources(

@@ -7,7 +7,7 @@ use gpusort_order::key::ElementType;
 
 use super::dataset::OutputSpec;
 use super::job::{Always, Job, To};
-use super::options::{Options, Resolved, has_options};
+use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
 use crate::error::{Error, Hint};
@@ -164,7 +164,7 @@ impl<'a> Sort<'a> {
         if let Some(named) = options.format.filter(|format| format.is_table() || format.has_columns()) {
             written(named)?;
         }
-        let Resolved { inputs, decisions, type_assumed } = options.resolve(to_bits)?;
+        let (inputs, decisions) = options.resolve(to_bits)?;
         // A replaced file keeps its compression.
         let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
@@ -188,7 +188,6 @@ impl<'a> Sort<'a> {
         Ok(Job {
             inputs,
             decisions,
-            type_assumed,
             stretches: options.stretches,
             ask: OutputSpec { selection, positions, method, format },
             promised,

@@ -52,6 +52,8 @@ pub(crate) struct Decisions {
     pub(crate) notes: Vec<Note>,
     /// The reason for the format.
     pub(crate) why: &'static str,
+    /// True if the type of the elements is the default for `.bin`.
+    pub(crate) type_assumed: bool,
 }
 
 /// A note on a decision that the data calls into question.
@@ -109,7 +111,7 @@ struct Decider<'a> {
 impl Decisions {
     fn new(asked: &Asked, kind: InputKind, keys: Vec<ResolvedKey>) -> Self {
         let how = InputSpec { kind, by: asked.by.clone(), keys, columns: 1 };
-        Self { format: asked.format, how, notes: Vec::new(), why: "default" }
+        Self { format: asked.format, how, notes: Vec::new(), why: "default", type_assumed: false }
     }
 }
 
