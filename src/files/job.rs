@@ -218,11 +218,12 @@ impl Job<'_> {
     ///
     /// Errors of an input, an output or a device.
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+        let begin = Instant::now();
         #[cfg(feature = "arrow")]
         if self.decisions.format.has_columns() {
-            return self.sort_tables(devices, to);
+            return Ok(self.sort_tables(devices, to)?.since(begin));
         }
-        self.write_text(to, |output| self.run_text(devices, output))
+        Ok(self.write_text(to, |output| self.run_text(devices, output))?.since(begin))
     }
 
     /// Does work that writes text or binary, and converts its output if required.
@@ -241,7 +242,6 @@ impl Job<'_> {
 
     /// Sorts text or binary.
     fn run_text(&self, devices: &mut dyn ChooseSorter, output: Output) -> Result<Report, Error> {
-        let begin = Instant::now();
         let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
@@ -255,11 +255,11 @@ impl Job<'_> {
             let coming =
                 (is_starting && fits()).then(|| dataset::read_meanwhile(how, &self.watch, scope)).flatten();
             if let Some(input) = coming {
-                let (outcome, write) = self.order(input, output, devices, begin)?;
+                let (outcome, write) = self.order(input, output, devices)?;
                 return write(outcome);
             }
             let (first, parts) = self.first_part()?;
-            self.sort_all(first, parts, output, devices, begin)
+            self.sort_all(first, parts, output, devices)
         })
     }
 
@@ -296,11 +296,11 @@ impl Job<'_> {
     ) -> Result<Box<dyn FnOnce() -> Result<Report, Error> + Send + 'w>, Error> {
         let report = match loaded.read {
             Some((first, parts)) if parts.is_over() => {
-                let (outcome, write) = self.order(first, self.open(to)?, devices, loaded.begin)?;
+                let (outcome, write) = self.order(first, self.open(to)?, devices)?;
                 let outcome = outcome.brought()?;
-                return Ok(Box::new(move || write(outcome)));
+                return Ok(Box::new(move || Ok(write(outcome)?.since(loaded.begin))));
             }
-            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin)?,
+            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices)?.since(loaded.begin),
             None => self.run(devices, to)?,
         };
         Ok(Box::new(move || Ok(report)))
@@ -368,10 +368,9 @@ impl Job<'_> {
         mut parts: Parts,
         mut output: Output,
         devices: &mut dyn ChooseSorter,
-        begin: Instant,
     ) -> Result<Report, Error> {
         if parts.is_over() {
-            let (outcome, write) = self.order(first, output, devices, begin)?;
+            let (outcome, write) = self.order(first, output, devices)?;
             return write(outcome);
         }
         devices.in_parts(self.budget.total());
@@ -381,12 +380,11 @@ impl Job<'_> {
         let element = runs.written()?;
         self.check_promise(element, &output)?;
         let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
-        let report = runs.merge(&mut output, expected, &self.watch)?;
+        let mut report = runs.merge(&mut output, expected, &self.watch)?;
         let start = Instant::now();
         self.close(output)?;
-        let merge = report.phases.merge + start.elapsed();
-        let report = chosen.with_budget(&self.budget).reported(report);
-        Ok(Report { phases: Phases { merge, total: begin.elapsed(), ..report.phases }, ..report })
+        report.phases.merge += start.elapsed();
+        Ok(chosen.with_budget(&self.budget).reported(report))
     }
 
     /// The approximate bytes of `n` records in the output, `read` bytes in the input; 0 if the size
@@ -410,7 +408,6 @@ impl Job<'_> {
         mut input: Dataset<'a>,
         mut output: Output<'w>,
         devices: &'s mut dyn ChooseSorter,
-        begin: Instant,
     ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
         let (ask, how) = (&self.ask, &self.decisions.how);
         if ask.format.is_bits() && !ask.positions {
@@ -435,11 +432,11 @@ impl Job<'_> {
         let mut outcome = input.order(chosen.sorter, *ask, &self.watch)?;
         outcome.report = Report { types, ..chosen.reported(outcome.report) };
         let write = move |outcome: Outcome| {
-            let report = outcome.write(&mut output, &self.watch)?;
+            let mut report = outcome.write(&mut output, &self.watch)?;
             let start = Instant::now();
             self.close(output)?;
-            let write = report.phases.write + start.elapsed();
-            Ok(Report { phases: Phases { write, total: begin.elapsed(), ..report.phases }, ..report })
+            report.phases.write += start.elapsed();
+            Ok(report)
         };
         Ok((outcome, Box::new(write)))
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::job::{Job, To};
 use super::options::{Options, has_options};
 use super::progress::{Phase, Progress};
-use super::report::{Phases, Report};
+use super::report::Report;
 use super::sort::Sort;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
@@ -96,12 +96,12 @@ impl Job<'_> {
             let problem = format!("cannot change the format: {0} stays {0}", from.name());
             return Err(Error::option("merge", problem));
         }
-        self.write_text(to, |output| self.merge_text(output))
+        let begin = Instant::now();
+        Ok(self.write_text(to, |output| self.merge_text(begin, output))?.since(begin))
     }
 
     /// Merges text or binary.
-    fn merge_text(&self, mut output: Output) -> Result<Report, Error> {
-        let begin = Instant::now();
+    fn merge_text(&self, begin: Instant, mut output: Output) -> Result<Report, Error> {
         let (how, ask, inputs) = (&self.decisions.how, self.ask, self.inputs());
         if let Some(input) = inputs.iter().find(|input| output.feeds(input)) {
             let problem = "is both input and output, so the merge would never end";
@@ -137,10 +137,8 @@ impl Job<'_> {
     /// Returns the report of a merge that began at this time, of inputs with this many bytes.
     pub(super) fn merge_report(&self, begin: Instant, bytes: u64, types: String, merged: Merged) -> Report {
         let Merged { read, repeated, counts, .. } = merged;
-        let total = begin.elapsed();
-        let (sort, why) = (report::Report::on_cpu(Form::Merge, total), "a merge runs on the CPU".to_owned());
-        let phases = Phases { total, ..Phases::default() };
-        let report = Report::new(self.ask.format);
-        Report { records: read, repeated, counts, bytes, types, phases, sort, why, ..report }
+        let sort = report::Report::on_cpu(Form::Merge, begin.elapsed());
+        let (why, report) = ("a merge runs on the CPU".to_owned(), Report::new(self.ask.format));
+        Report { records: read, repeated, counts, bytes, types, sort, why, ..report }.since(begin)
     }
 }

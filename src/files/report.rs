@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::decide::Decisions;
+use crate::clock::Instant;
 use crate::device::AdapterInfo;
 use crate::format::Format;
 use crate::io::Counts;
@@ -60,6 +61,12 @@ impl Report {
             sort: report::Report::on_cpu(Form::InOrder, Duration::ZERO),
             why: String::new(),
         }
+    }
+
+    /// Sets the total time of work that began at this time.
+    pub(super) fn since(mut self, begin: Instant) -> Self {
+        self.phases.total = begin.elapsed();
+        self
     }
 
     /// Adds the report on a further part of the input.

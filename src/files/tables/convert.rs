@@ -19,7 +19,6 @@ impl Job<'_> {
         to: To,
         work: impl FnOnce(Output) -> Result<Report, Error>,
     ) -> Result<Report, Error> {
-        let begin = Instant::now();
         let mut output = self.open(to)?;
         let most = usize::try_from(room(&self.budget) / 4).unwrap_or(usize::MAX);
         let mut spool = tempfile::spooled_tempfile_in(most, self.temp_folder());
@@ -38,7 +37,6 @@ impl Job<'_> {
         self.close(output)?;
         let mut report = Report { format, ..report };
         report.phases.write += start.elapsed();
-        report.phases.total = begin.elapsed();
         Ok(report)
     }
 }

@@ -92,7 +92,6 @@ fn order(
 impl Job<'_> {
     /// Sorts tables.
     pub(super) fn sort_tables(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
-        let begin = Instant::now();
         let tables = self.open_tables()?;
         let keys = tables.keys()?;
         devices.expect(None);
@@ -127,7 +126,6 @@ impl Job<'_> {
         }
         report.bytes = tables.size;
         report.types = types(&keys);
-        report.phases.total = begin.elapsed();
         Ok(report)
     }
 
