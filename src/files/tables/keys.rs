@@ -1,6 +1,5 @@
 //! The keys of tables: their columns, and the order of rows by them.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -131,10 +130,10 @@ impl TableKey {
         }
     }
 
-    /// Takes the array of the key from a batch, which has only these columns, if given.
-    fn array(&self, batch: &RecordBatch, columns: Option<&[usize]>) -> ArrayRef {
-        let place = columns.and_then(|columns| columns.iter().position(|&column| column == self.path[0]));
-        let mut array = batch.column(place.unwrap_or(self.path[0])).clone();
+    /// Takes the array of the key from a batch of these columns.
+    fn array(&self, batch: &RecordBatch, columns: &[usize]) -> ArrayRef {
+        let place = columns.iter().position(|&column| column == self.column());
+        let mut array = batch.column(place.expect("the columns of keys are read")).clone();
         for &number in &self.path[1..] {
             let parent = array.as_struct();
             let nulls = NullBuffer::union(parent.nulls(), parent.column(number).logical_nulls().as_ref());
@@ -151,8 +150,8 @@ impl TableKey {
 pub(crate) struct KeyArrays(pub(super) Vec<ArrayRef>);
 
 impl KeyArrays {
-    /// Takes the key arrays from a batch, which has only these columns, if given.
-    pub(crate) fn of(keys: &[TableKey], batch: &RecordBatch, columns: Option<&[usize]>) -> Self {
+    /// Takes the key arrays from a batch of these columns.
+    pub(crate) fn of(keys: &[TableKey], batch: &RecordBatch, columns: &[usize]) -> Self {
         Self(keys.iter().map(|key| key.array(batch, columns)).collect())
     }
 
@@ -239,12 +238,6 @@ impl KeyArrays {
         let shown = ArrayFormatter::try_new(&array, &options);
         shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
-}
-
-/// Returns the numbers of the columns of keys, each once, in their order in the table.
-pub(crate) fn columns_of(keys: &[TableKey]) -> Vec<usize> {
-    let columns: BTreeSet<usize> = keys.iter().map(TableKey::column).collect();
-    columns.into_iter().collect()
 }
 
 /// Decoded keys, in columns that order the rows.
