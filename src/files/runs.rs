@@ -139,7 +139,12 @@ impl<'a> Runs<'a> {
         }
         let done = match part.content {
             Content::Numbers { map, print, .. } if !self.ask.positions => {
-                self.add_elements(part, (map, print), sorter)?
+                let outcome = part.order(sorter, self.ask, &Watch::default())?;
+                let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
+                // Binary elements are not printed.
+                let print = if self.ask.format.is_bits() { Print::Shortest } else { print };
+                let open = self.run_for(RunFormat::Elements(map, print), ends)?;
+                outcome.into_run().write(&mut output_of(&mut open.spill), &Watch::default())?
             }
             _ => self.add_records(part, sorter)?,
         };
@@ -161,7 +166,7 @@ impl<'a> Runs<'a> {
             before => {
                 self.open = before;
                 self.close()?;
-                Open { spill: self.spill()?, form, count: 0, last }
+                Open { spill: self.folders.create(self.budget.block())?, form, count: 0, last }
             }
         };
         Ok(self.open.insert(open))
@@ -182,19 +187,6 @@ impl<'a> Runs<'a> {
         let (name, bytes) = (spilled.name().to_owned(), spilled.bytes);
         self.report.spilled_bytes += bytes;
         Ok(Run { name, bytes, reader: Box::new(spilled), form, count })
-    }
-
-    /// Adds a part that holds only elements.
-    fn add_elements(
-        &mut self,
-        part: Dataset,
-        (map, print): (KeyMap, Print),
-        sorter: &Sorter,
-    ) -> Result<Report, Error> {
-        let outcome = part.order(sorter, self.ask, &Watch::default())?;
-        let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
-        let open = self.run_for(RunFormat::Elements(map, print), ends)?;
-        outcome.into_run().write(&mut output_of(&mut open.spill), &Watch::default())
     }
 
     /// The number of records so far, including skipped ones: the position of the next record.
@@ -246,11 +238,6 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// Creates storage for a run.
-    fn spill(&mut self) -> Result<Spill, Error> {
-        self.folders.create(self.budget.block())
-    }
-
     /// Merges the runs of all parts and writes the records: about `expected` bytes, 0 if unknown.
     /// The caller finishes the output.
     ///
@@ -271,11 +258,7 @@ impl<'a> Runs<'a> {
         // Runs of elements are merged as such if they have one type and print alike.
         let elements = match runs.first().map(|run| run.form) {
             Some(form @ RunFormat::Elements(map, print)) => {
-                let is_alike = |run: &Run| {
-                    run.form == form
-                        || is_bits && matches!(run.form, RunFormat::Elements(other, _) if other == map)
-                };
-                runs.iter().all(is_alike).then_some((map, print))
+                runs.iter().all(|run| run.form == form).then_some((map, print))
             }
             _ => None,
         };
@@ -289,7 +272,7 @@ impl<'a> Runs<'a> {
                 let payload = self.payload();
                 (RunFormat::Frames(payload), Target::Records(Emit::Frames(payload, budget.block())))
             };
-            let mut spill = self.spill()?;
+            let mut spill = self.folders.create(budget.block())?;
             let mut to = output_of(&mut spill);
             let merged = self.merge_some(some, into, &orders, &mut to, progress)?;
             drop(to);
