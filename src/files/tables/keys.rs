@@ -180,7 +180,7 @@ impl KeyArrays {
     ///
     /// See [`KeyArrays::decoded`]; texts of 2 GiB.
     pub(crate) fn keys(&self, keys: &[TableKey], table: &str) -> Result<Keys, Error> {
-        self.decoded_across(keys, table)?.keys(self.rows())
+        self.decoded(keys, table, true)?.keys(self.rows())
     }
 
     /// Returns a row's values of `keys` (a prefix of these arrays) as comparable bytes.
@@ -199,28 +199,20 @@ impl KeyArrays {
     ///
     /// See [`KeyArrays::decoded`].
     pub(crate) fn order(&self, keys: &[TableKey], table: &str) -> Result<Vec<u32>, Error> {
-        argsort(&self.decoded(keys, table)?.columns())
+        argsort(&self.decoded(keys, table, false)?.columns())
     }
 
-    /// Decodes the arrays to columns that can be compared.
+    /// Decodes the arrays to columns that can be compared, with `is_across` also with those of other batches.
     ///
     /// # Errors
     ///
     /// A type without an order.
-    pub(crate) fn decoded(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
-        self.decode(keys, table, false)
-    }
-
-    /// Decodes the arrays to columns that compare with those of other batches.
-    ///
-    /// # Errors
-    ///
-    /// See [`KeyArrays::decoded`].
-    pub(crate) fn decoded_across(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
-        self.decode(keys, table, true)
-    }
-
-    fn decode(&self, keys: &[TableKey], table: &str, is_across: bool) -> Result<DecodedKeys, Error> {
+    pub(crate) fn decoded(
+        &self,
+        keys: &[TableKey],
+        table: &str,
+        is_across: bool,
+    ) -> Result<DecodedKeys, Error> {
         let of_key = |(key, array): (&TableKey, &ArrayRef)| {
             let decoded = Decoded::decode(&key.field, array, is_across);
             let decoded = decoded.map_err(|error| {

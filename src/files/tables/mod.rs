@@ -78,7 +78,7 @@ fn order(
     let (Reading { tables, keys, .. }, first) = (reading, report.records);
     let job = tables.job;
     report.records += arrays.rows() as u64;
-    let decoded = arrays.decoded(keys, tables.all[0].name())?;
+    let decoded = arrays.decoded(keys, tables.all[0].name(), false)?;
     decoded.count(keys, &mut report.counts, |row| tables.place(first + row as u64))?;
     let passes = &mut job.watch.passes();
     let (selection, method) = (job.ask.selection, job.ask.method);
@@ -199,13 +199,7 @@ impl Job<'_> {
         if self.decisions.how.by.keys.is_empty() {
             return Ok(Vec::new());
         }
-        let key = |key: TableKey| ExplainedKey {
-            kind: key.kind(),
-            column: key.name,
-            descending: key.order.descending,
-            is_found: true,
-            is_last_resort: false,
-        };
+        let key = |key: TableKey| ExplainedKey::of(&key.name, &key.kind(), key.order, true);
         Ok(self.open_tables()?.keys()?.into_iter().map(key).collect())
     }
 

@@ -255,7 +255,7 @@ impl<'a> Reading<'a> {
         counts: Option<&Mutex<Counts>>,
     ) -> Result<Piece, Error> {
         let arrays = KeyArrays::of(self.keys, &batch, &self.columns);
-        let decoded = arrays.decoded_across(self.keys, name)?;
+        let decoded = arrays.decoded(self.keys, name, true)?;
         if let Some(counts) = counts {
             let mut own = Counts::default();
             decoded.count(self.keys, &mut own, |row| self.tables.place(first + row as u64))?;
