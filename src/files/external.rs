@@ -88,7 +88,7 @@ impl<'a> External<'a> {
             Ok(())
         });
         let sorted = self.sorted(Input::reader("records", lines))?;
-        Ok(Records { sorted: BufReader::new(sorted), end })
+        Ok(Records { sorted: BufReader::new(sorted).split(end) })
     }
 
     /// Sorts the rows of batches. Reads all batches before it returns.
@@ -130,23 +130,15 @@ impl<'a> External<'a> {
 /// Sorted records without their line ends.
 #[derive(Debug)]
 pub struct Records {
-    sorted: BufReader<SpooledTempFile>,
-    end: u8,
+    sorted: io::Split<BufReader<SpooledTempFile>>,
 }
 
 impl Iterator for Records {
     type Item = Result<Vec<u8>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut record = Vec::new();
-        match self.sorted.read_until(self.end, &mut record) {
-            Ok(0) => None,
-            Ok(_) => {
-                record.pop();
-                Some(Ok(record))
-            }
-            Err(error) => Some(Err(Error::io("a temporary file", "read", error))),
-        }
+        let record = self.sorted.next()?;
+        Some(record.map_err(|error| Error::io("a temporary file", "read", error)))
     }
 }
 

@@ -196,6 +196,11 @@ impl Job<'_> {
         &self.inputs
     }
 
+    /// The bytes of the inputs whose sizes are known.
+    pub(super) fn known_size(&self) -> u64 {
+        self.inputs.iter().filter_map(Input::size).sum()
+    }
+
     /// The expected input, from file sizes; `None` unless all inputs are files.
     pub fn expected(&self) -> Option<Expected> {
         let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;

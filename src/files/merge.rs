@@ -87,17 +87,18 @@ impl Job<'_> {
     ///
     /// See [`Merge::output`].
     pub fn merge(&self, to: To) -> Result<Report, Error> {
-        #[cfg(feature = "arrow")]
-        if self.decisions.format.has_columns() {
-            return self.merge_tables(to);
-        }
-        let from = self.decisions.format;
-        if from != self.ask.format && !from.is_bits() {
+        // The output may replace an input.
+        let (begin, bytes, from) = (Instant::now(), self.known_size(), self.decisions.format);
+        if from != self.ask.format && !from.is_bits() && !from.has_columns() {
             let problem = format!("cannot change the format: {0} stays {0}", from.name());
             return Err(Error::option("merge", problem));
         }
-        let begin = Instant::now();
-        Ok(self.write_text(to, |output| self.merge_text(begin, output))?.since(begin))
+        let report = match from.has_columns() {
+            #[cfg(feature = "arrow")]
+            true => self.merge_tables(begin, to)?,
+            _ => self.write_text(to, |output| self.merge_text(begin, output))?,
+        };
+        Ok(Report { bytes, ..report }.since(begin))
     }
 
     /// Merges text or binary.
@@ -131,14 +132,14 @@ impl Job<'_> {
         let progress = |read| self.watch.set(read);
         let merged = external::merge(inputs, how, ask.selection, print, &mut output, progress)?;
         self.close(output)?;
-        Ok(self.merge_report(begin, inputs.iter().filter_map(Input::size).sum(), how.kinds(), merged))
+        Ok(self.merge_report(begin, how.kinds(), merged))
     }
 
-    /// Returns the report of a merge that began at this time, of inputs with this many bytes.
-    pub(super) fn merge_report(&self, begin: Instant, bytes: u64, types: String, merged: Merged) -> Report {
+    /// Returns the report of a merge that began at this time.
+    pub(super) fn merge_report(&self, begin: Instant, types: String, merged: Merged) -> Report {
         let Merged { read, repeated, counts, .. } = merged;
         let sort = report::Report::on_cpu(Form::Merge, begin.elapsed());
         let (why, report) = ("a merge runs on the CPU".to_owned(), Report::new(self.ask.format));
-        Report { records: read, repeated, counts, bytes, types, sort, why, ..report }.since(begin)
+        Report { records: read, repeated, counts, types, sort, why, ..report }
     }
 }

@@ -251,11 +251,9 @@ pub(super) fn output_format(
             };
             (format!("{rows} cannot be written as {to}"), hint)
         }
-        (true, _) if is_table(format) => {
-            ("positions cannot be written as a table".to_owned(), Hint::ToNumbers)
-        }
-        (false, false) if is_table(format) => {
-            ("numbers cannot be written as a table".to_owned(), Hint::ToNumbers)
+        (true, _) | (false, false) if is_table(format) => {
+            let what = if positions { "positions" } else { "numbers" };
+            (format!("{what} cannot be written as a table"), Hint::ToNumbers)
         }
         _ => return Ok((format, element)),
     };

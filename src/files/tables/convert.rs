@@ -30,7 +30,7 @@ impl Job<'_> {
         let stored = Stored::spooled(spool)?;
         let table = TextTable::open(name, stored, dialect, &self.decisions.how.by.spelling.empty)?;
         let schema = table.schema();
-        let tables = Tables::new(self, Vec::new(), schema.clone(), 0);
+        let tables = Tables::new(self, Vec::new(), schema.clone());
         let mut sink = Sink::new(&tables, schema, &[], &mut output, Some(most))?;
         table.each(&mut |batch| sink.write(batch))?;
         sink.finish()?;

@@ -270,13 +270,14 @@ impl DecodedKeys {
             let empty = decoded.nulls().map_or(0, NullBuffer::null_count) as u64;
             if empty > 0 && order.empty == Nulls::Error {
                 let row = decoded.nulls().and_then(|nulls| nulls.iter().position(|is_valid| !is_valid));
-                let place = format!("{}, column '{}'", place(row.unwrap_or(0)), key.name);
+                let row = row.expect("a row is null");
+                let place = format!("{}, column '{}'", place(row), key.name);
                 return Err(Error::input(place, "the field is empty").hinting(Hint::Empty));
             }
-            let nan = decoded.nan();
+            let (nan, first) = decoded.nans();
             if nan > 0 && order.nan == Nulls::Error {
                 let problem = format!("column '{}' has NaN", key.name);
-                let place = place(decoded.first_nan().unwrap_or(0));
+                let place = place(first.expect("a row has a NaN"));
                 return Err(Error::input(place, problem).hinting(Hint::Nan));
             }
             counts.empty += empty;

@@ -38,9 +38,9 @@ use crate::columns::order_columns;
 use crate::error::Error;
 use crate::external::Disorder;
 use crate::format::Format;
+use crate::io::Output;
 use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::budget::Budget;
-use crate::io::{Input, Output};
 use crate::key_buf::KeyBuf;
 use crate::sorter::Sorter;
 
@@ -119,12 +119,13 @@ impl Job<'_> {
         } else {
             self.sort_in_parts(reading, limit, devices, &mut output)?
         };
+        // The output may replace an input.
+        report.bytes = self.known_size();
         self.close(output)?;
         if few.is_some() {
             report.cut += tables.rows - report.records;
             report.records = tables.rows;
         }
-        report.bytes = tables.size;
         report.types = types(&keys);
         Ok(report)
     }
@@ -174,8 +175,7 @@ impl Job<'_> {
     }
 
     /// Merges sorted tables.
-    pub(super) fn merge_tables(&self, to: To) -> Result<Report, Error> {
-        let begin = Instant::now();
+    pub(super) fn merge_tables(&self, begin: Instant, to: To) -> Result<Report, Error> {
         let tables = self.open_tables()?;
         let keys = tables.keys()?;
         let mut output = self.open(to)?;
@@ -184,7 +184,7 @@ impl Job<'_> {
         merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
         let merged = merging.write(&mut output)?;
         self.close(output)?;
-        Ok(self.merge_report(begin, tables.size, types(&keys), merged))
+        Ok(self.merge_report(begin, types(&keys), merged))
     }
 
     /// Checks the order of tables.
@@ -204,11 +204,11 @@ impl Job<'_> {
     }
 
     fn open_tables(&self) -> Result<Tables<'_>, Error> {
-        let (inputs, folder) = (self.inputs(), self.temp_folder());
+        let folder = self.temp_folder();
         let open = |input| Table::open(input, self.decisions.format, &folder);
-        let all = inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let all = self.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let schema = common_schema(&all)?;
-        Ok(Tables::new(self, all, schema, inputs.iter().filter_map(Input::size).sum()))
+        Ok(Tables::new(self, all, schema))
     }
 }
 
@@ -248,14 +248,12 @@ struct Tables<'a> {
     rows: u64,
     /// Approximate bytes of the rows in memory.
     bytes: u64,
-    /// Bytes of the inputs.
-    size: u64,
     /// The values first read of ordered dictionaries, by the path of their field.
     dictionaries: Mutex<HashMap<Vec<usize>, ArrayRef>>,
 }
 
 impl<'a> Tables<'a> {
-    fn new(job: &'a Job<'a>, all: Vec<Table>, schema: SchemaRef, size: u64) -> Self {
+    fn new(job: &'a Job<'a>, all: Vec<Table>, schema: SchemaRef) -> Self {
         let (mut parts, mut before, mut rows) = (Vec::new(), Vec::new(), 0);
         for (number, table) in all.iter().enumerate() {
             before.push(rows);
@@ -264,7 +262,7 @@ impl<'a> Tables<'a> {
             parts.extend(own);
         }
         let bytes = parts.iter().map(|part| part.bytes).sum();
-        Self { job, all, schema, parts, before, rows, bytes, size, dictionaries: Mutex::default() }
+        Self { job, all, schema, parts, before, rows, bytes, dictionaries: Mutex::default() }
     }
 
     fn keys(&self) -> Result<Vec<TableKey>, Error> {
