@@ -59,7 +59,7 @@ impl Job<'_> {
         if self.decisions.format.has_columns() {
             return self.check_tables().map(Checked);
         }
-        let (inputs, unique) = (self.inputs(), self.ask.selection.unique);
+        let (inputs, unique) = (&self.inputs, self.ask.selection.unique);
         self.watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
         let progress = |done| self.watch.set(done);
         external::check(inputs, &self.decisions.how, unique, self.stretches, progress).map(Checked)

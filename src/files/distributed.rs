@@ -161,7 +161,7 @@ impl<'a> Sort<'a> {
             self = self.input(if is_all { input } else { input.beginning() });
         }
         let mut job = self.resolve(None)?;
-        let (from, to) = (job.input_format(), job.format());
+        let (from, to) = (job.decisions.format, job.format());
         let is_same = from == to || from == Format::Binary && to.is_bits();
         if !is_same || from == Format::Npy || from.has_columns() || job.ask.positions {
             let problem =
@@ -190,7 +190,7 @@ impl Task<'_> {
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
         let first = self.job.decisions.how.bits().and_then(<[BinaryInput]>::first);
-        (self.job.input_format(), first.map(|source| source.element().bytes()))
+        (self.job.decisions.format, first.map(|source| source.element().bytes()))
     }
 
     /// The offset of the first record, after the header, and whether the first line ends with CR

@@ -9,7 +9,7 @@ use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
 use super::dataset::{self, Content, Dataset, Outcome, OutputSpec};
-use super::decide::{Decisions, Note};
+use super::decide::Decisions;
 use super::parts::Parts;
 use super::progress::Watch;
 use super::report::{Explained, Phases, Report};
@@ -93,12 +93,10 @@ pub trait ChooseSorter {
     fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, Error>;
 }
 
-/// Always chooses this sorter.
-pub(super) struct Always<'a>(pub(super) &'a Sorter);
-
-impl ChooseSorter for Always<'_> {
+/// A sorter is always the choice.
+impl ChooseSorter for &Sorter {
     fn choose(&mut self, _: u64, _: Shape, _: u64) -> Result<Chosen<'_>, Error> {
-        Ok(Chosen { sorter: self.0, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
+        Ok(Chosen { sorter: self, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
     }
 }
 
@@ -117,8 +115,10 @@ pub enum To<'a> {
 
 /// A sort with all decisions made except the device.
 pub struct Job<'a> {
-    pub(super) inputs: Vec<Input>,
-    pub(super) decisions: Decisions,
+    /// The inputs.
+    pub inputs: Vec<Input>,
+    /// What was decided about the inputs.
+    pub decisions: Decisions,
     /// The sizes of reads of a check.
     pub(super) stretches: Stretches,
     pub(super) ask: OutputSpec,
@@ -131,8 +131,9 @@ pub struct Job<'a> {
     pub(super) budget: Budget,
     /// The compression of the output, unless its name decides.
     pub(super) compression: Option<Compression>,
-    /// True if this is the last work of the process.
-    pub(super) is_last: bool,
+    /// True for the last work of the process: a signal after the output is complete then ends the process with
+    /// success.
+    pub is_last: bool,
     /// The format into which sorted text is converted. Without feature `arrow` always `None`.
     pub(super) converted: Option<Format>,
     /// The compression of Parquet, unless it follows the input.
@@ -155,21 +156,6 @@ impl Job<'_> {
         Ok(explained)
     }
 
-    /// Notes on what was decided.
-    pub fn notes(&self) -> &[Note] {
-        &self.decisions.notes
-    }
-
-    /// Returns true if the type is the default for `.bin`.
-    pub fn type_is_assumed(&self) -> bool {
-        self.decisions.type_assumed
-    }
-
-    /// The format of the inputs.
-    pub fn input_format(&self) -> Format {
-        self.decisions.format
-    }
-
     /// The format of the output.
     pub fn format(&self) -> Format {
         self.converted.unwrap_or(self.ask.format)
@@ -185,17 +171,6 @@ impl Job<'_> {
         }
     }
 
-    /// Marks this as the last sort: a signal after the output is complete then ends the process
-    /// with success.
-    pub fn last(&mut self) {
-        self.is_last = true;
-    }
-
-    /// The inputs.
-    pub fn inputs(&self) -> &[Input] {
-        &self.inputs
-    }
-
     /// The bytes of the inputs whose sizes are known.
     pub(super) fn known_size(&self) -> u64 {
         self.inputs.iter().filter_map(Input::size).sum()
@@ -203,7 +178,7 @@ impl Job<'_> {
 
     /// The expected input, from file sizes; `None` unless all inputs are files.
     pub fn expected(&self) -> Option<Expected> {
-        let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
+        let bytes = self.inputs.iter().map(Input::size).sum::<Option<u64>>()?;
         let (how, format) = (&self.decisions.how, self.decisions.format);
         let element = how.by.element.unwrap_or(ElementType::U32);
         let n = match format {
@@ -270,7 +245,7 @@ impl Job<'_> {
 
     /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
-        let mut parts = Parts::new(self.inputs(), &self.decisions.how, &self.budget, &self.watch);
+        let mut parts = Parts::new(&self.inputs, &self.decisions.how, &self.budget, &self.watch);
         let first = parts.next().expect("the first part may be empty")?;
         Ok((first, parts))
     }

@@ -103,7 +103,7 @@ impl Job<'_> {
 
     /// Merges text or binary.
     fn merge_text(&self, begin: Instant, mut output: Output) -> Result<Report, Error> {
-        let (how, ask, inputs) = (&self.decisions.how, self.ask, self.inputs());
+        let (how, ask, inputs) = (&self.decisions.how, self.ask, &self.inputs);
         if let Some(input) = inputs.iter().find(|input| output.feeds(input)) {
             let problem = "is both input and output, so the merge would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));

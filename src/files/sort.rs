@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use gpusort_order::key::ElementType;
 
 use super::dataset::OutputSpec;
-use super::job::{Always, Job, To};
+use super::job::{Job, To};
 use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
@@ -119,7 +119,7 @@ impl<'a> Sort<'a> {
     /// An invalid option; errors of an input, the output or the device.
     pub fn output(self, path: impl AsRef<Path>) -> Result<Report, Error> {
         let (path, sorter) = (path.as_ref(), self.sorter);
-        self.resolve(Some(path))?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::File(path))
+        self.resolve(Some(path))?.run(&mut sorter.unwrap_or(&Sorter::cpu()), To::File(path))
     }
 
     /// Sorts into this writer. After an error, the writer may hold a part of the result.
@@ -129,7 +129,7 @@ impl<'a> Sort<'a> {
     /// See [`Sort::output`].
     pub fn write_to(self, writer: &mut (impl Write + Send)) -> Result<Report, Error> {
         let sorter = self.sorter;
-        self.resolve(None)?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::Writer(writer))
+        self.resolve(None)?.run(&mut sorter.unwrap_or(&Sorter::cpu()), To::Writer(writer))
     }
 
     /// Resolves the options, for an output with this name.

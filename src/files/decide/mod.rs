@@ -46,14 +46,17 @@ pub(crate) struct Asked<'a> {
 
 /// The decisions, with their reasons.
 #[derive(Clone, Debug)]
-pub(crate) struct Decisions {
-    pub(crate) format: Format,
-    pub(crate) how: InputSpec,
-    pub(crate) notes: Vec<Note>,
+pub struct Decisions {
+    /// The format of the inputs.
+    pub format: Format,
+    /// The division of the inputs into records, and their keys.
+    pub how: InputSpec,
+    /// Notes on what was decided.
+    pub notes: Vec<Note>,
     /// The reason for the format.
-    pub(crate) why: &'static str,
+    pub why: &'static str,
     /// True if the type of the elements is the default for `.bin`.
-    pub(crate) type_assumed: bool,
+    pub type_assumed: bool,
 }
 
 /// A note on a decision that the data calls into question.

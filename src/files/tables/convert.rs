@@ -26,7 +26,7 @@ impl Job<'_> {
         let report = work(text.cancelled_by(&self.cancel))?;
         let start = Instant::now();
         let InputKind::Table(dialect) = self.decisions.how.kind else { panic!("only tables are converted") };
-        let name = self.inputs()[0].name();
+        let name = self.inputs[0].name();
         let stored = Stored::spooled(spool)?;
         let table = TextTable::open(name, stored, dialect, &self.decisions.how.by.spelling.empty)?;
         let schema = table.schema();
