@@ -38,6 +38,7 @@ use crate::sorter::{Progress, Request, RowColumn, Sorted, Sorter};
 use gpusort_order::Method;
 
 /// A column of values that orders rows: by default, smallest first, NaN after all numbers and nulls last.
+#[must_use]
 pub struct Column<'a> {
     values: Values<'a>,
     /// Bits, the lowest of a byte first, and the number of the first row's bit.
@@ -57,14 +58,12 @@ enum Values<'a> {
 
 impl<'a> Column<'a> {
     /// Numbers of one of the eleven types, in the order of [`sort`](crate::sort) with all NaNs equal.
-    #[must_use]
     pub fn numbers<T: Element>(values: &'a [T]) -> Self {
         Self::of(Values::Numbers(Box::new(values)))
     }
 
     /// Texts, one per row, ordered by their bytes: for UTF-8, the order of code points. `text` is called once
     /// for each row, on all cores, and the sort copies the returned bytes.
-    #[must_use]
     pub fn texts(rows: usize, text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
         Self::of(Values::Texts { rows, text: Box::new(text), numbers: None })
     }
@@ -86,26 +85,22 @@ impl<'a> Column<'a> {
     /// # Panics
     ///
     /// If there are fewer bits than rows.
-    #[must_use]
     pub fn valid(self, bytes: &'a [u8], first: usize) -> Self {
         assert!(bytes.len().saturating_mul(8) >= first + self.rows(), "there are fewer bits than rows");
         Self { valid: Some((bytes, first)), ..self }
     }
 
     /// This column with the largest values first. NaN and nulls stay in place.
-    #[must_use]
     pub fn descending(self) -> Self {
         Self { order: KeyOrder { descending: true, ..self.order }, ..self }
     }
 
     /// This column with nulls before all other values, and NaN next to them.
-    #[must_use]
     pub fn nulls_first(self) -> Self {
         Self { order: KeyOrder { nan: Nulls::First, empty: Nulls::First, ..self.order }, ..self }
     }
 
     /// This column with NaN before or after all numbers, independently of nulls.
-    #[must_use]
     pub fn nan_first(self, first: bool) -> Self {
         let nan = if first { Nulls::First } else { Nulls::Last };
         Self { order: KeyOrder { nan, ..self.order }, ..self }

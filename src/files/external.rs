@@ -35,25 +35,23 @@ const SOME: usize = 1 << 16;
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct External<'a>(Sort<'a>);
 
 has_options!(External<'_>, self => self.0.options);
 
 impl<'a> External<'a> {
     /// Returns only the first `first` records or rows.
-    #[must_use]
     pub fn top(self, first: u64) -> Self {
         Self(self.0.top(first))
     }
 
     /// Sorts with this sorter; the default sorts on the CPU.
-    #[must_use]
     pub fn sorter(self, sorter: &'a Sorter) -> Self {
         Self(self.0.sorter(sorter))
     }
 
     /// Adds a folder for temporary files. The default is /var/tmp or the system's folder.
-    #[must_use]
     pub fn temp_dir(self, folder: impl Into<PathBuf>) -> Self {
         Self(self.0.temp_dir(folder))
     }

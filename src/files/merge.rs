@@ -23,39 +23,35 @@ use crate::report::{self, Form};
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct Merge<'a>(Sort<'a>);
 
 has_options!(Merge<'_>, self => self.0.options);
 
 impl<'a> Merge<'a> {
     /// Sets the format of the output. The default follows from the output's name, then from the inputs.
-    #[must_use]
     pub fn to(self, format: Format) -> Self {
         Self(self.0.to(format))
     }
 
     /// Writes only the first `first` records of the result.
-    #[must_use]
     pub fn top(self, first: u64) -> Self {
         Self(self.0.top(first))
     }
 
     /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
     /// `.gz` or `.bgz` are written so in any case; other names are refused.
-    #[must_use]
     pub fn bgzf(self) -> Self {
         Self(self.0.bgzf())
     }
 
     /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
     /// The default is the compression of the first input, then snappy.
-    #[must_use]
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self(self.0.parquet_compression(name))
     }
 
     /// Calls `tell` as the work progresses.
-    #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         Self(self.0.progress(tell))
     }

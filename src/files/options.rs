@@ -20,6 +20,7 @@ use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 /// Defaults are those of the command: formats follow from names or first lines, the type of numbers
 /// from the numbers, and the smallest key comes first.
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Options {
     pub(super) inputs: Vec<Input>,
     pub(super) format: Option<Format>,
@@ -58,7 +59,6 @@ macro_rules! setters {
         impl Options {
             $(
                 $(#[$attribute])*
-                #[must_use]
                 pub fn $name(mut self $(, $argument: $type)?) -> Self {
                     let $it = &mut self;
                     $set;
@@ -72,13 +72,11 @@ macro_rules! setters {
             ($of:ty, $self:ident => $options:expr) => {
                 impl $of {
                     /// Creates it without inputs.
-                    #[must_use]
                     pub fn new() -> Self {
                         Self::default()
                     }
 
                     /// Replaces all options.
-                    #[must_use]
                     pub fn options(mut $self, options: Options) -> Self {
                         $options = options;
                         $self
@@ -86,7 +84,6 @@ macro_rules! setters {
 
                     $(
                         $(#[$attribute])*
-                        #[must_use]
                         pub fn $name(mut $self $(, $argument: $type)?) -> Self {
                             $options = std::mem::take(&mut $options).$name($($argument)?);
                             $self
@@ -167,7 +164,6 @@ pub(super) use has_options;
 
 impl Options {
     /// Options without inputs and keys.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }

@@ -36,6 +36,7 @@ use gpusort_order::Method;
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct Sort<'a> {
     pub(super) options: Options,
     to: Option<Format>,
@@ -53,60 +54,51 @@ has_options!(Sort<'_>, self => self.options);
 
 impl<'a> Sort<'a> {
     /// Sets the format of the output. The default follows from the output's name, then from the input.
-    #[must_use]
     pub fn to(self, format: Format) -> Self {
         Self { to: Some(format), ..self }
     }
 
     /// Writes only the first `first` records of the result.
-    #[must_use]
     pub fn top(self, first: u64) -> Self {
         Self { first: Some(first), ..self }
     }
 
     /// Writes the positions of the records in the input, from 0, instead of the records: as text,
     /// or in binary as u32, or as u64 beyond 2^32 records.
-    #[must_use]
     pub fn positions(self) -> Self {
         Self { positions: true, ..self }
     }
 
     /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
     /// `.gz` or `.bgz` are written so in any case; other names are refused.
-    #[must_use]
     pub fn bgzf(self) -> Self {
         Self { bgzf: true, ..self }
     }
 
     /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
     /// The default is the compression of the first input, then snappy.
-    #[must_use]
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self { parquet: Some(name.into()), ..self }
     }
 
     /// Sorts with this sorter; the default sorts on the CPU.
-    #[must_use]
     pub fn sorter(self, sorter: &'a Sorter) -> Self {
         Self { sorter: Some(sorter), ..self }
     }
 
     /// Sets the algorithm and its variant.
-    #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
     /// Adds a folder for temporary files, which are spread over all these folders. The default is
     /// /var/tmp or the system's folder.
-    #[must_use]
     pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folders.push(folder.into());
         self
     }
 
     /// Calls `tell`, from any thread, as the work progresses.
-    #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         Self { tell: Some(Box::new(tell)), ..self }
     }
