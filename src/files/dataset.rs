@@ -305,21 +305,6 @@ pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::W
     form.write(keys, map, to, |_| {})
 }
 
-/// Completes the report of a dataset after `written` of its records were written.
-pub(super) fn ended(
-    mut report: Report,
-    sort: crate::report::Report,
-    repeated: usize,
-    written: usize,
-    reading: Meanwhile<Duration>,
-) -> Report {
-    report.sort = sort;
-    report.repeated = repeated as u64;
-    report.cut = report.records - report.repeated - written as u64;
-    report.phases.read = reading.wait();
-    report
-}
-
 /// The output, and the meaning of the ordered words.
 #[allow(clippy::large_enum_variant, reason = "there are few of them")]
 enum Written {
@@ -396,6 +381,7 @@ impl<'a> Outcome<'_, 'a> {
                 done
             }
         };
-        Ok(ended(report, sort, repeated, len, reading))
+        report.phases.read = reading.wait();
+        Ok(report.with_sort(sort, repeated, len))
     }
 }

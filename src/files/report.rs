@@ -66,6 +66,12 @@ impl Report {
         }
     }
 
+    /// Sets what a sort reports, after which `written` records were written.
+    pub(super) fn with_sort(self, sort: report::Report, repeated: usize, written: usize) -> Self {
+        let (repeated, written) = (repeated as u64, written as u64);
+        Self { sort, repeated, cut: self.records - repeated - written, ..self }
+    }
+
     /// Sets the total time of work that began at this time.
     pub(super) fn since(mut self, begin: Instant) -> Self {
         self.phases.total = begin.elapsed();

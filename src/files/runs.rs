@@ -15,7 +15,7 @@ use std::thread;
 
 use gpusort_order::key::{ElementType, KeyMap};
 
-use super::dataset::{Content, Dataset, OutputSpec, ended, order_records};
+use super::dataset::{Content, Dataset, OutputSpec, order_records};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -211,7 +211,8 @@ impl<'a> Runs<'a> {
         write_frames(&records.pieces, &order, first, (payload, block), false, output)?;
         report.counts.respelled = records.respelled();
         report.phases.write = start.elapsed();
-        Ok(ended(report, done.report, done.repeated, order.len(), part.reading))
+        report.phases.read = part.reading.wait();
+        Ok(report.with_sort(done.report, done.repeated, order.len()))
     }
 
     /// The payload of runs of records.
