@@ -122,7 +122,7 @@ impl<'a> Merging<'a> {
         if self.open.as_ref().is_some_and(|(_, last)| is_unique || *last > first) {
             self.close()?;
         }
-        let arrays = all_joined(&self.schema, 0, &mut arrays::chunks(batches))?;
+        let arrays = all_joined(&mut arrays::chunks(batches))?;
         let mut writer = if let Some((writer, _)) = self.open.take() { writer } else { self.begin_run()? };
         let parts: Vec<_> = ranges(positions.len(), rows).collect();
         for parts in parts.chunks(4 * parallel::threads()) {
