@@ -146,32 +146,38 @@ impl TableKey {
     }
 }
 
-/// The arrays of the keys of some rows, one for each key.
-pub(crate) struct KeyArrays(pub(super) Vec<ArrayRef>);
+/// The arrays of the keys of some rows.
+pub(crate) struct KeyArrays<'a> {
+    pub(super) keys: &'a [TableKey],
+    /// The name of the table, for messages.
+    pub(super) table: &'a str,
+    /// An array for each key.
+    pub(super) arrays: Vec<ArrayRef>,
+}
 
-impl KeyArrays {
+impl<'a> KeyArrays<'a> {
     /// Takes the key arrays from a batch of these columns.
-    pub(crate) fn of(keys: &[TableKey], batch: &RecordBatch, columns: &[usize]) -> Self {
-        Self(keys.iter().map(|key| key.array(batch, columns)).collect())
+    pub(crate) fn of(keys: &'a [TableKey], table: &'a str, batch: &RecordBatch, columns: &[usize]) -> Self {
+        Self { keys, table, arrays: keys.iter().map(|key| key.array(batch, columns)).collect() }
     }
 
-    /// Concatenates arrays of the same keys.
+    /// Concatenates arrays of the same keys, at least one of each.
     ///
     /// # Errors
     ///
     /// Dictionaries of too many values.
     pub(crate) fn joined(all: &[Self]) -> Result<Self, Error> {
-        let count = all.first().map_or(0, |first| first.0.len());
+        let Self { keys, table, .. } = all[0];
         let column = |number: usize| {
-            let chunks: Vec<ArrayRef> = all.iter().map(|one| one.0[number].clone()).collect();
+            let chunks: Vec<ArrayRef> = all.iter().map(|one| one.arrays[number].clone()).collect();
             joined(chunks[0].data_type(), &chunks).map_err(failed)
         };
-        Ok(Self((0..count).map(column).collect::<Result<_, _>>()?))
+        Ok(Self { keys, table, arrays: (0..keys.len()).map(column).collect::<Result<_, _>>()? })
     }
 
     /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
-        self.0.first().map_or(0, Array::len)
+        self.arrays.first().map_or(0, Array::len)
     }
 
     /// Returns the keys, which compare with those of other batches.
@@ -179,18 +185,18 @@ impl KeyArrays {
     /// # Errors
     ///
     /// See [`KeyArrays::decoded`]; texts of 2 GiB.
-    pub(crate) fn keys(&self, keys: &[TableKey], table: &str) -> Result<Keys, Error> {
-        self.decoded(keys, table, true)?.keys(self.rows())
+    pub(crate) fn keys(&self) -> Result<Keys, Error> {
+        self.decoded(true)?.keys(self.rows())
     }
 
-    /// Returns a row's values of `keys` (a prefix of these arrays) as comparable bytes.
+    /// Returns a row's values of the first `keys` keys as comparable bytes.
     ///
     /// # Errors
     ///
     /// See [`KeyArrays::keys`].
-    pub(crate) fn key(&self, row: usize, keys: &[TableKey], table: &str) -> Result<Vec<u8>, Error> {
-        let one = Self(self.0.iter().map(|array| array.slice(row, 1)).collect());
-        Ok(one.keys(keys, table)?.key(0))
+    pub(crate) fn key(&self, row: usize, keys: usize) -> Result<Vec<u8>, Error> {
+        let arrays = self.arrays[..keys].iter().map(|array| array.slice(row, 1)).collect();
+        Ok(Self { arrays, ..*self }.keys()?.key(0))
     }
 
     /// Returns the numbers of the rows in order.
@@ -198,8 +204,8 @@ impl KeyArrays {
     /// # Errors
     ///
     /// See [`KeyArrays::decoded`].
-    pub(crate) fn order(&self, keys: &[TableKey], table: &str) -> Result<Vec<u32>, Error> {
-        argsort(&self.decoded(keys, table, false)?.columns())
+    pub(crate) fn order(&self) -> Result<Vec<u32>, Error> {
+        argsort(&self.decoded(false)?.columns())
     }
 
     /// Decodes the arrays to columns that can be compared, with `is_across` also with those of other batches.
@@ -207,39 +213,34 @@ impl KeyArrays {
     /// # Errors
     ///
     /// A type without an order.
-    pub(crate) fn decoded(
-        &self,
-        keys: &[TableKey],
-        table: &str,
-        is_across: bool,
-    ) -> Result<DecodedKeys, Error> {
-        let of_key = |(key, array): (&TableKey, &ArrayRef)| {
+    pub(crate) fn decoded(&self, is_across: bool) -> Result<DecodedKeys<'a>, Error> {
+        let of_key = |(key, array): (&'a TableKey, &ArrayRef)| {
             let decoded = Decoded::decode(&key.field, array, is_across);
             let decoded = decoded.map_err(|error| {
-                Error::input(format!("{table}, column '{}'", key.name), error.to_string())
+                Error::input(format!("{}, column '{}'", self.table, key.name), error.to_string())
             })?;
-            Ok::<_, Error>((decoded, key.order))
+            Ok::<_, Error>((decoded, key))
         };
-        Ok(DecodedKeys(keys.iter().zip(&self.0).map(of_key).collect::<Result<_, _>>()?))
+        Ok(DecodedKeys(self.keys.iter().zip(&self.arrays).map(of_key).collect::<Result<_, _>>()?))
     }
 
     /// Formats the key of a row for messages.
     pub(crate) fn shown(&self, key: usize, row: usize) -> String {
         let options = FormatOptions::new().with_null("an empty field");
-        let array = in_utc(&self.0[key]);
+        let array = in_utc(&self.arrays[key]);
         let shown = ArrayFormatter::try_new(&array, &options);
         shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
 }
 
 /// Decoded keys, in columns that order the rows.
-pub(crate) struct DecodedKeys(Vec<(Decoded, KeyOrder)>);
+pub(crate) struct DecodedKeys<'a>(Vec<(Decoded, &'a TableKey)>);
 
-impl DecodedKeys {
+impl DecodedKeys<'_> {
     pub(crate) fn columns(&self) -> Vec<Column<'_>> {
         let mut columns = Vec::new();
-        for (decoded, order) in &self.0 {
-            columns.extend(decoded.columns().into_iter().map(|column| column.in_order(*order)));
+        for (decoded, key) in &self.0 {
+            columns.extend(decoded.columns().into_iter().map(|column| column.in_order(key.order)));
         }
         columns
     }
@@ -260,22 +261,17 @@ impl DecodedKeys {
     /// # Errors
     ///
     /// A null or NaN that the order of its key refuses.
-    pub(crate) fn count(
-        &self,
-        keys: &[TableKey],
-        counts: &mut Counts,
-        place: impl Fn(usize) -> String,
-    ) -> Result<(), Error> {
-        for ((decoded, order), key) in self.0.iter().zip(keys) {
+    pub(crate) fn count(&self, counts: &mut Counts, place: impl Fn(usize) -> String) -> Result<(), Error> {
+        for (decoded, key) in &self.0 {
             let empty = decoded.nulls().map_or(0, NullBuffer::null_count) as u64;
-            if empty > 0 && order.empty == Nulls::Error {
+            if empty > 0 && key.order.empty == Nulls::Error {
                 let row = decoded.nulls().and_then(|nulls| nulls.iter().position(|is_valid| !is_valid));
                 let row = row.expect("a row is null");
                 let place = format!("{}, column '{}'", place(row), key.name);
                 return Err(Error::input(place, "the field is empty").hinting(Hint::Empty));
             }
             let (nan, first) = decoded.nans();
-            if nan > 0 && order.nan == Nulls::Error {
+            if nan > 0 && key.order.nan == Nulls::Error {
                 let problem = format!("column '{}' has NaN", key.name);
                 let place = place(first.expect("a row has a NaN"));
                 return Err(Error::input(place, problem).hinting(Hint::Nan));

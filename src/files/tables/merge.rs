@@ -115,8 +115,7 @@ impl<'a> Merging<'a> {
         rows: usize,
     ) -> Result<(), Error> {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return Ok(()) };
-        let name = self.reading.tables.all[0].name();
-        let [first, last] = [first, last].map(|row| keys.key(row as usize, self.reading.keys, name));
+        let [first, last] = [first, last].map(|row| keys.key(row as usize, self.reading.keys.len()));
         let (first, last) = (first?, last?);
         let is_unique = self.job.ask.selection.unique;
         if self.open.as_ref().is_some_and(|(_, last)| is_unique || *last > first) {

@@ -75,11 +75,11 @@ fn order(
     sorter: &Sorter,
     report: &mut Report,
 ) -> Result<Vec<u32>, Error> {
-    let (Reading { tables, keys, .. }, first) = (reading, report.records);
+    let (tables, first) = (reading.tables, report.records);
     let job = tables.job;
     report.records += arrays.rows() as u64;
-    let decoded = arrays.decoded(keys, tables.all[0].name(), false)?;
-    decoded.count(keys, &mut report.counts, |row| tables.place(first + row as u64))?;
+    let decoded = arrays.decoded(false)?;
+    decoded.count(&mut report.counts, |row| tables.place(first + row as u64))?;
     let passes = &mut job.watch.passes();
     let (selection, method) = (job.ask.selection, job.ask.method);
     let done = order_columns(sorter, &decoded.columns(), selection, method, passes)?;

@@ -201,8 +201,9 @@ impl<'a> Reading<'a> {
     pub(super) fn keys_of<'b>(
         &self,
         batches: impl IntoIterator<Item = &'b RecordBatch>,
-    ) -> Result<KeyArrays, Error> {
-        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, &self.columns);
+    ) -> Result<KeyArrays<'a>, Error> {
+        let table = self.tables.all[0].name();
+        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, table, batch, &self.columns);
         let mut all: Vec<KeyArrays> = batches.into_iter().map(of).collect();
         if all.is_empty() {
             all.push(of(&RecordBatch::new_empty(self.schema.clone())));
@@ -254,11 +255,10 @@ impl<'a> Reading<'a> {
         name: &str,
         counts: Option<&Mutex<Counts>>,
     ) -> Result<Piece, Error> {
-        let arrays = KeyArrays::of(self.keys, &batch, &self.columns);
-        let decoded = arrays.decoded(self.keys, name, true)?;
+        let decoded = KeyArrays::of(self.keys, name, &batch, &self.columns).decoded(true)?;
         if let Some(counts) = counts {
             let mut own = Counts::default();
-            decoded.count(self.keys, &mut own, |row| self.tables.place(first + row as u64))?;
+            decoded.count(&mut own, |row| self.tables.place(first + row as u64))?;
             lock(counts).add_all(&own);
         }
         Ok(Piece::of_rows(decoded.keys(batch.num_rows())?, batch, first, self.tables.size_of_row() as usize))
@@ -283,7 +283,7 @@ impl<'a> Reading<'a> {
     /// keys as messages show them, one for each column of words or texts.
     pub(super) fn show(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
         let (batch, first) = piece.rows();
-        let arrays = KeyArrays::of(self.keys, batch, &self.columns);
+        let arrays = KeyArrays::of(self.keys, "", batch, &self.columns);
         let numbers = (0..).zip(self.keys).flat_map(|(number, key)| vec![number; key.width()]);
         let numbers: Vec<usize> = numbers.collect();
         let mut place = key.map_or_else(String::new, |_| self.tables.place(first + record as u64));
@@ -301,11 +301,9 @@ impl<'a> Reading<'a> {
         few: usize,
     ) -> Result<(Vec<(usize, RecordBatch)>, Option<Vec<u8>>), Error> {
         let all = self.keys_of(kept.iter().map(|(_, batch)| batch))?;
-        let name = self.tables.all[0].name();
-        let mut positions = all.order(self.keys, name)?;
+        let mut positions = all.order()?;
         positions.truncate(few);
-        let worst =
-            positions.last().map(|&last| all.key(last as usize, &self.keys[..1], name)).transpose()?;
+        let worst = positions.last().map(|&last| all.key(last as usize, 1)).transpose()?;
         positions.sort_unstable();
         let (mut begin, mut rest, mut result) = (0, &positions[..], Vec::new());
         for (number, batch) in kept {
