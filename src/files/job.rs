@@ -428,10 +428,3 @@ pub struct Loaded<'a> {
     read: Option<(Dataset<'static>, Parts<'a>)>,
     begin: Instant,
 }
-
-impl Loaded<'_> {
-    /// Returns true if the input has 0 bytes.
-    pub fn is_nothing(&self) -> bool {
-        self.read.as_ref().is_some_and(|(first, parts)| first.bytes == 0 && parts.is_over())
-    }
-}

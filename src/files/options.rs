@@ -238,7 +238,7 @@ impl Options {
         let decisions = if format.is_bits() || format.has_columns() {
             let sources = if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() };
             let how = InputSpec { kind: InputKind::Bits(sources), by, keys: Vec::new(), columns: 0 };
-            Decisions { format, how, notes: Vec::new(), why: "named", type_assumed }
+            Decisions { format, how, notes: Vec::new(), why: "named", type_assumed, is_nothing: false }
         } else {
             let is_named = known.is_some();
             let (by, header, comments, delimiter) = (&by, self.header, self.comments, self.delimiter);

@@ -137,15 +137,10 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
         job.merge(to)?
     } else {
         let mut devices = Devices::new(args, &progress)?;
-        if file.is_none() {
-            job.run(&mut devices, to)?
-        } else {
-            let loaded = job.load()?;
-            if loaded.is_nothing() {
-                file.refuse()?;
-            }
-            job.sort_only(loaded, &mut devices, to)?()?
+        if job.decisions.is_nothing {
+            file.refuse()?;
         }
+        job.run(&mut devices, to)?
     };
     drop(progress);
     tell(args, timing_to, &job, &report, None)
