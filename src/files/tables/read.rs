@@ -33,6 +33,9 @@ pub(super) struct Reader<'a> {
     open: Batches<'a>,
 }
 
+/// The rows kept of each part, with the number of the part.
+type Kept = Vec<(usize, RecordBatch)>;
+
 /// The settings for reading parts.
 #[derive(Clone)]
 pub(super) struct Reading<'a> {
@@ -220,8 +223,7 @@ impl<'a> Reading<'a> {
         if let Some(least) = &least {
             parts.sort_by_key(|&(number, _)| (&least[number], number));
         }
-        // The rows kept of each part, with the number of the part.
-        let mut kept: Vec<(usize, RecordBatch)> = Vec::new();
+        let mut kept = Kept::new();
         let mut worst: Option<Vec<u8>> = None;
         for wave in parts.chunks(parallel::threads()) {
             let wanted = wave.iter().filter(|(number, _)| match (&least, &worst) {
@@ -294,12 +296,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns the first `few` rows of these batches of some parts, and the first key of the last row.
-    #[allow(clippy::type_complexity)]
-    fn cut(
-        &self,
-        kept: Vec<(usize, RecordBatch)>,
-        few: usize,
-    ) -> Result<(Vec<(usize, RecordBatch)>, Option<Vec<u8>>), Error> {
+    fn cut(&self, kept: Kept, few: usize) -> Result<(Kept, Option<Vec<u8>>), Error> {
         let all = self.keys_of(kept.iter().map(|(_, batch)| batch))?;
         let mut positions = all.order()?;
         positions.truncate(few);
