@@ -100,9 +100,6 @@ impl ChooseSorter for &Sorter {
     }
 }
 
-/// Writes sorted records and completes their output.
-type Write<'w> = Box<dyn FnOnce(Outcome) -> Result<Report, Error> + Send + 'w>;
-
 /// The destination of a result.
 pub enum To<'a> {
     /// Standard output.
@@ -221,7 +218,7 @@ impl Job<'_> {
     }
 
     /// Sorts text or binary.
-    fn run_text(&self, devices: &mut dyn ChooseSorter, output: Output) -> Result<Report, Error> {
+    fn run_text(&self, devices: &mut dyn ChooseSorter, mut output: Output) -> Result<Report, Error> {
         let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
@@ -235,8 +232,8 @@ impl Job<'_> {
             let coming =
                 (is_starting && fits()).then(|| dataset::read_meanwhile(how, &self.watch, scope)).flatten();
             if let Some(input) = coming {
-                let (outcome, write) = self.order(input, output, devices)?;
-                return write(outcome);
+                let outcome = self.order(input, &mut output, devices)?;
+                return self.write(outcome, output);
             }
             let (first, parts) = self.first_part()?;
             self.sort_all(first, parts, output, devices)
@@ -276,9 +273,9 @@ impl Job<'_> {
     ) -> Result<Box<dyn FnOnce() -> Result<Report, Error> + Send + 'w>, Error> {
         let report = match loaded.read {
             Some((first, parts)) if parts.is_over() => {
-                let (outcome, write) = self.order(first, self.open(to)?, devices)?;
-                let outcome = outcome.brought()?;
-                return Ok(Box::new(move || Ok(write(outcome)?.since(loaded.begin))));
+                let mut output = self.open(to)?;
+                let outcome = self.order(first, &mut output, devices)?.brought()?;
+                return Ok(Box::new(move || Ok(self.write(outcome, output)?.since(loaded.begin))));
             }
             Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices)?.since(loaded.begin),
             None => self.run(devices, to)?,
@@ -293,22 +290,19 @@ impl Job<'_> {
         self.budget.fits(bytes, TIMES)
     }
 
-    /// The numbers of the inputs as keys, with their map; `None` if an input has other records, or
-    /// if memory cannot hold all keys.
+    /// The numbers of the inputs as keys, with their map; `None` for tables with columns, or if memory cannot hold
+    /// all keys.
     ///
     /// # Errors
     ///
     /// An error of an input.
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
-        match self.load()?.read {
-            Some((first, parts)) if parts.is_over() => {
-                match first.into_elements(&self.decisions.how)?.content {
-                    Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
-                    Content::Records { .. } => Ok(None),
-                }
-            }
-            _ => Ok(None),
-        }
+        let read = self.load()?.read.filter(|(_, parts)| parts.is_over());
+        let Some((first, _)) = read else { return Ok(None) };
+        let Content::Numbers { keys, map, .. } = first.into_elements(&self.decisions.how)?.content else {
+            unreachable!("elements are numbers")
+        };
+        Ok(Some((keys.collect()?, map)))
     }
 
     pub(super) fn open<'w>(&self, to: To<'w>) -> Result<Output<'w>, Error> {
@@ -350,8 +344,8 @@ impl Job<'_> {
         devices: &mut dyn ChooseSorter,
     ) -> Result<Report, Error> {
         if parts.is_over() {
-            let (outcome, write) = self.order(first, output, devices)?;
-            return write(outcome);
+            let outcome = self.order(first, &mut output, devices)?;
+            return self.write(outcome, output);
         }
         devices.in_parts(self.budget.total());
         let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
@@ -382,19 +376,19 @@ impl Job<'_> {
         }
     }
 
-    /// Sorts an input. The returned function writes its records to the output.
-    fn order<'s, 'a, 'j, 'w: 'j>(
-        &'j self,
+    /// Sorts an input for this output.
+    fn order<'s, 'a>(
+        &self,
         mut input: Dataset<'a>,
-        mut output: Output<'w>,
+        output: &mut Output,
         devices: &'s mut dyn ChooseSorter,
-    ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
+    ) -> Result<Outcome<'s, 'a>, Error> {
         let (ask, how) = (&self.ask, &self.decisions.how);
         if ask.format.is_bits() && !ask.positions {
             input = input.into_elements(how)?;
         }
         let (n, element) = (input.len(), input.written(ask));
-        self.check_promise(element.filter(|_| n > 0), &output)?;
+        self.check_promise(element.filter(|_| n > 0), output)?;
         output.expect(self.bytes_of(n as u64, input.bytes, element));
         input.make_words(ask.selection.unique);
         let shape = input.shape(ask);
@@ -411,14 +405,16 @@ impl Job<'_> {
         let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());
         let mut outcome = input.order(chosen.sorter, *ask, &self.watch)?;
         outcome.report = Report { types, ..chosen.reported(outcome.report) };
-        let write = move |outcome: Outcome| {
-            let mut report = outcome.write(&mut output, &self.watch)?;
-            let start = Instant::now();
-            self.close(output)?;
-            report.phases.write += start.elapsed();
-            Ok(report)
-        };
-        Ok((outcome, Box::new(write)))
+        Ok(outcome)
+    }
+
+    /// Writes records in order, and completes their output.
+    fn write(&self, outcome: Outcome, mut output: Output) -> Result<Report, Error> {
+        let mut report = outcome.write(&mut output, &self.watch)?;
+        let start = Instant::now();
+        self.close(output)?;
+        report.phases.write += start.elapsed();
+        Ok(report)
     }
 }
 
