@@ -187,7 +187,9 @@ impl Options {
         let format = known.unwrap_or(if are_numbers { Format::Text } else { Format::Lines });
         let per_line = if are_numbers && of_numbers { PerLine::One } else { self.per_line };
         let of_kind = self.kind.map(|kind| kind.reading(self.nocase));
-        let is_numeric = self.numeric || !format.is_table() && !format.has_columns();
+        // A type of numbers is a kind, except in columns, which have types of their own.
+        let is_numeric =
+            self.numeric || !format.has_columns() && (!format.is_table() || self.element.is_some());
         let reading = of_kind.unwrap_or(if is_numeric { Reading::Numbers } else { Reading::Any });
         let name = inputs[0].name();
         if format.is_bits() && reading != Reading::Numbers {
@@ -210,11 +212,6 @@ impl Options {
             let problem = "a table; trace reads plain numbers in text, binary or .npy";
             return Err(Error::input(name, problem));
         }
-        // A type of numbers is a kind.
-        let reading = match reading {
-            Reading::Any if element.is_some() && !format.has_columns() => Reading::Numbers,
-            reading => reading,
-        };
         let given = self.given();
         check_format(&given, format, &name)?;
         // Lines have names only with a header, which a name, an option or a comment makes.
