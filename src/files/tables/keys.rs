@@ -214,14 +214,15 @@ impl<'a> KeyArrays<'a> {
     ///
     /// A type without an order.
     pub(crate) fn decoded(&self, is_across: bool) -> Result<DecodedKeys<'a>, Error> {
+        let Self { keys, table, arrays } = self;
         let of_key = |(key, array): (&'a TableKey, &ArrayRef)| {
             let decoded = Decoded::decode(&key.field, array, is_across);
             let decoded = decoded.map_err(|error| {
-                Error::input(format!("{}, column '{}'", self.table, key.name), error.to_string())
+                Error::input(format!("{table}, column '{}'", key.name), error.to_string())
             })?;
             Ok::<_, Error>((decoded, key))
         };
-        Ok(DecodedKeys(self.keys.iter().zip(&self.arrays).map(of_key).collect::<Result<_, _>>()?))
+        Ok(DecodedKeys(keys.iter().zip(arrays).map(of_key).collect::<Result<_, _>>()?))
     }
 
     /// Formats the key of a row for messages.
