@@ -31,6 +31,15 @@ fn formats_come_from_names_and_first_lines() {
 }
 
 #[test]
+fn a_merge_that_replaces_an_input_reports_what_it_read() {
+    let folder = Folder::new();
+    let (one, two) = (folder.write("one", b"1\n4\n"), folder.write("two", b"2\n3\n5\n"));
+    let report = Merge::new().input(&one).input(&two).output(&one).unwrap();
+    assert_eq!((report.records, report.bytes), (5, 10));
+    assert_eq!(fs::read(&one).unwrap(), b"1\n2\n3\n4\n5\n");
+}
+
+#[test]
 fn readers_are_read_as_they_come_and_once() {
     let pipe = || Input::reader("pipe", io::Cursor::new(b"2 b\n1 a\n".to_vec()));
     let mut sorted = Vec::new();

@@ -347,6 +347,10 @@ fn ordered_dictionaries_have_one_order_in_all_inputs() {
             assert_eq!(found, expected, "{args:?} {out}");
         }
     }
+    let positions = |memory| {
+        sorted(&["sort", "-q", "-k", "k", "--argsort", "--memory", memory, &files[0], &files[1]], "")
+    };
+    assert_eq!(positions("1K"), positions("1G"));
     let fewer = file("5.arrow", vec![0, 1], &["low", "high"]);
     let refusal = "the values of the ordered dictionary of column 'k' differ from those of another input";
     for args in [&["sort", "-q"][..], &["sort", "-q", "--memory", "1K"], &["sort", "-q", "-m"], &["check"]] {

@@ -142,12 +142,8 @@ impl ArrowArray {
             let decoded = self.decoded()?;
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
             let order = gpusort::columns::argsort(&columns).map_err(|error| exception(&error))?;
-            let (is_equal, mut rank) = (decoded.equality(), 0);
             let places = ranks.elements_mut::<i64>();
-            for (place, &row) in order.iter().enumerate() {
-                rank += i64::from(place > 0 && !is_equal(order[place - 1] as usize, row as usize));
-                places[row as usize] = rank;
-            }
+            decoded.rank(&order, |row, rank| places[row] = rank.into());
             Ok(())
         })?
     }

@@ -186,11 +186,6 @@ impl FileAsKey {
         Ok(file)
     }
 
-    /// Returns true if no key is a file name.
-    pub(super) fn is_none(&self) -> bool {
-        self.0.is_none()
-    }
-
     /// Refuses the key, and suggests the file as the input.
     pub(super) fn refuse(&self) -> anyhow::Result<()> {
         let Some(key) = &self.0 else { return Ok(()) };

@@ -333,7 +333,7 @@ fn read(args: &TraceArgs) -> anyhow::Result<(KeyBuf<'static>, KeyMap)> {
     options = args.from.into_iter().fold(options, Options::format);
     options = args.element.into_iter().fold(options, Options::element);
     let job = Sort::new().options(options).resolve(None).map_err(without_options_of_sort)?;
-    let name = job.inputs()[0].name();
+    let name = job.inputs[0].name();
     let too_much = || anyhow!("{name}: does not fit in memory; use a smaller file");
     let (keys, order) = job.numbers().map_err(without_options_of_sort)?.ok_or_else(too_much)?;
     let keys = match args.count {

@@ -3,7 +3,7 @@
 //! Numbers, dates, times and small decimals are ordered by their stored numbers, a wide decimal by two, and
 //! the values of a dictionary by their ranks or, across batches, by their texts.
 
-use std::ops::Range;
+use std::iter;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -20,8 +20,6 @@ use super::{Column, argsort, is_nan};
 use crate::element::Element;
 use crate::error::Error;
 use crate::io::arrow::failed;
-use crate::io::keys::texts::compared;
-use crate::order::{KeyOrder, TextForm};
 use crate::parallel;
 
 pub use crate::io::arrow::arrays::{gathered, joined};
@@ -138,34 +136,22 @@ impl Decoded {
         self.nulls.as_ref()
     }
 
-    /// The number of NaNs.
-    pub(crate) fn nan(&self) -> u64 {
-        let of_array = |array: &ArrayRef| match element_of(array.data_type()) {
-            Some(element) if element.is_float() => by_element!(element, T => {
-                let values = numbers_of::<T>(array);
-                let count = |rows| self.nans(values, rows).count() as u64;
-                parallel::map_parts(parallel::ranges(values.len(), 1 << 16), count).into_iter().sum()
-            }),
-            _ => 0,
-        };
-        self.arrays.iter().map(of_array).sum()
-    }
-
-    /// The first row with a NaN, if any.
-    pub(crate) fn first_nan(&self) -> Option<usize> {
-        self.arrays.iter().find_map(|array| {
-            let element = element_of(array.data_type())?;
-            by_element!(element, T => {
-                let values = numbers_of::<T>(array);
-                self.nans(values, 0..values.len()).next()
-            })
-        })
-    }
-
-    /// The rows with a NaN among these; what is stored for a null is none.
-    fn nans<T: Element>(&self, values: &[T], mut rows: Range<usize>) -> impl Iterator<Item = usize> {
+    /// The number of NaNs, and the first row with one. What is stored for a null is none.
+    pub(crate) fn nans(&self) -> (u64, Option<usize>) {
         let is_valid = |row| self.nulls().is_none_or(|nulls| nulls.is_valid(row));
-        std::iter::from_fn(move || rows.find(|&row| is_nan(values[row]) && is_valid(row)))
+        let of_array = |array: &ArrayRef| {
+            let element = element_of(array.data_type()).filter(|element| element.is_float())?;
+            Some(by_element!(element, T => {
+                let values = numbers_of::<T>(array);
+                parallel::map_parts(parallel::ranges(values.len(), 1 << 16), |mut rows| {
+                    let mut nans = iter::from_fn(|| rows.find(|&row| is_nan(values[row]) && is_valid(row)));
+                    let first = nans.next();
+                    (u64::from(first.is_some()) + nans.count() as u64, first)
+                })
+            }))
+        };
+        let parts = self.arrays.iter().filter_map(of_array).flatten();
+        parts.fold((0, None), |(all, first), (count, of_part)| (all + count, first.or(of_part)))
     }
 
     /// The columns to order by, by precedence.
@@ -185,25 +171,24 @@ impl Decoded {
         self.arrays.iter().map(column).collect()
     }
 
-    /// Returns a test of sameness in this order: zeros of different signs differ, and all NaNs are the same.
-    pub(crate) fn sameness(&self, order: KeyOrder) -> IsSame<'_> {
-        self.test(order.reading.text().unwrap_or_default(), false)
+    /// Passes each row with its rank to `take`, in this order of the rows. Equal elements share a rank: also zeros of
+    /// both signs, all NaNs, and all nulls.
+    pub fn rank(&self, order: &[u32], mut take: impl FnMut(usize, u32)) {
+        let (is_equal, mut rank) = (self.equality(), 0);
+        for (place, &row) in order.iter().enumerate() {
+            rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, row as usize));
+            take(row as usize, rank);
+        }
     }
 
-    /// Returns an equality test of elements: zeros of both signs are equal, and all NaNs.
-    pub fn equality(&self) -> IsSame<'_> {
-        self.test(TextForm::default(), true)
-    }
-
-    /// Compares texts in this form; nulls equal each other and no value.
-    fn test(&self, form: TextForm, are_zeros_equal: bool) -> IsSame<'_> {
+    fn equality(&self) -> IsSame<'_> {
         let of_array = |array| -> IsSame<'_> {
             let Some(element) = element_of(Array::data_type(array)) else {
                 assert!(self.numbers.is_none(), "texts of a dictionary compare by their ranks");
                 let text = text_of(array);
-                return Box::new(move |a, b| compared(form, text(a)) == compared(form, text(b)));
+                return Box::new(move |a, b| text(a) == text(b));
             };
-            by_element!(element, T => same_numbers(numbers_of::<T>(array), are_zeros_equal))
+            by_element!(element, T => same_numbers(numbers_of::<T>(array)))
         };
         let are_same: Vec<IsSame> = self.arrays.iter().map(of_array).collect();
         let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
@@ -214,11 +199,8 @@ impl Decoded {
     }
 }
 
-fn same_numbers<T: Element>(values: &[T], are_zeros_equal: bool) -> IsSame<'_> {
-    Box::new(move |a, b| {
-        let (a, b) = (values[a], values[b]);
-        a.to_word() == b.to_word() || are_zeros_equal && a == b || is_nan(a) && is_nan(b)
-    })
+fn same_numbers<T: Element>(values: &[T]) -> IsSame<'_> {
+    Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
 }
 
 /// The element type that a type is stored as and ordered by, if any.
@@ -261,12 +243,8 @@ fn by_value(array: &ArrayRef, of: impl Fn(u32) -> u32 + Sync) -> Vec<u32> {
 fn ranks(values: &ArrayRef) -> Result<Vec<u32>, Error> {
     let values = Decoded::of(&Field::new("", values.data_type().clone(), true), values)?;
     let order = argsort(&values.columns())?;
-    let (is_equal, mut rank) = (values.equality(), 0);
     let mut ranks = vec![0; order.len()];
-    for (place, &value) in order.iter().enumerate() {
-        rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, value as usize));
-        ranks[value as usize] = rank;
-    }
+    values.rank(&order, |value, rank| ranks[value] = rank);
     Ok(ranks)
 }
 

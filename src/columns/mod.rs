@@ -23,6 +23,7 @@ use std::ops::Range;
 
 use gpusort_order::key::Word;
 
+use crate::clock::Instant;
 use crate::element::Element;
 use crate::error::Error;
 use crate::io::keys::texts::{TextColumn, too_long};
@@ -30,13 +31,14 @@ use crate::io::keys::{self, Keys};
 use crate::io::packing::{Codes, Ties, Words, codes, packed, room};
 use crate::io::piece::Piece;
 use crate::key_buf::KeyBuf;
-use crate::order::{Class, KeyOrder, Nulls};
+use crate::order::{Class, KeyOrder, Nulls, Selection};
 use crate::parallel::{self, map_parts};
 use crate::report::Report;
 use crate::sorter::{Progress, Request, RowColumn, Sorted, Sorter};
 use gpusort_order::Method;
 
 /// A column of values that orders rows: by default, smallest first, NaN after all numbers and nulls last.
+#[must_use]
 pub struct Column<'a> {
     values: Values<'a>,
     /// Bits, the lowest of a byte first, and the number of the first row's bit.
@@ -56,14 +58,12 @@ enum Values<'a> {
 
 impl<'a> Column<'a> {
     /// Numbers of one of the eleven types, in the order of [`sort`](crate::sort) with all NaNs equal.
-    #[must_use]
     pub fn numbers<T: Element>(values: &'a [T]) -> Self {
         Self::of(Values::Numbers(Box::new(values)))
     }
 
     /// Texts, one per row, ordered by their bytes: for UTF-8, the order of code points. `text` is called once
     /// for each row, on all cores, and the sort copies the returned bytes.
-    #[must_use]
     pub fn texts(rows: usize, text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
         Self::of(Values::Texts { rows, text: Box::new(text), numbers: None })
     }
@@ -85,26 +85,22 @@ impl<'a> Column<'a> {
     /// # Panics
     ///
     /// If there are fewer bits than rows.
-    #[must_use]
     pub fn valid(self, bytes: &'a [u8], first: usize) -> Self {
         assert!(bytes.len().saturating_mul(8) >= first + self.rows(), "there are fewer bits than rows");
         Self { valid: Some((bytes, first)), ..self }
     }
 
     /// This column with the largest values first. NaN and nulls stay in place.
-    #[must_use]
     pub fn descending(self) -> Self {
         Self { order: KeyOrder { descending: true, ..self.order }, ..self }
     }
 
     /// This column with nulls before all other values, and NaN next to them.
-    #[must_use]
     pub fn nulls_first(self) -> Self {
         Self { order: KeyOrder { nan: Nulls::First, empty: Nulls::First, ..self.order }, ..self }
     }
 
     /// This column with NaN before or after all numbers, independently of nulls.
-    #[must_use]
     pub fn nan_first(self, first: bool) -> Self {
         let nan = if first { Nulls::First } else { Nulls::Last };
         Self { order: KeyOrder { nan, ..self.order }, ..self }
@@ -142,17 +138,19 @@ pub fn argsort(columns: &[Column]) -> Result<Vec<u32>, Error> {
 #[doc(hidden)]
 impl RowColumn for Column<'_> {
     fn argsort(sorter: &Sorter, columns: &[Self]) -> Result<(Vec<u32>, Report), Error> {
-        order_columns(sorter, columns, Method::default(), &mut |_, _| {})
+        let done = order_columns(sorter, columns, Selection::ALL, Method::default(), &mut |_, _| {})?;
+        Ok((done.words.into_vec().expect("positions have 32 bits"), done.report))
     }
 }
 
-/// [`Sorter::argsort_columns`] by this method.
+/// Returns the positions of the selected rows in order, as words of 32 bits.
 pub(crate) fn order_columns(
     sorter: &Sorter,
     columns: &[Column],
+    selection: Selection,
     method: Method,
     progress: Progress,
-) -> Result<(Vec<u32>, Report), Error> {
+) -> Result<Sorted, Error> {
     let Some(first) = columns.first() else { return Err(Error::options("no columns to sort by")) };
     let rows = first.rows();
     if let Some(other) = columns.iter().map(Column::rows).find(|&other| other != rows) {
@@ -162,20 +160,42 @@ pub(crate) fn order_columns(
         return Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64));
     }
     if let [Column { values: Values::Numbers(numbers), valid: None, order }] = columns
-        && method == Method::default()
+        && (selection, method) == (Selection::ALL, Method::default())
     {
-        return numbers.positions(sorter, *order);
+        let (positions, report) = numbers.positions(sorter, *order)?;
+        return Ok(Sorted { words: positions.into(), repeated: 0, report });
     }
-    let (Words { words, ties }, pieces) = coded(columns, &parts(rows))?;
+    let (words, pieces) = coded(columns, &parts(rows))?;
     let tied = pieces.first().map_or(0, |piece| piece.keys.columns().len());
     let orders = vec![KeyOrder::ASCENDING; tied];
+    let settle = |ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf]| {
+        ties.settle(order, words, &pieces, &orders, selection.unique);
+    };
+    order_words(words, settle, sorter, selection, method, progress)
+}
+
+/// Returns the positions of the selected records in order, as words of 32 bits. `settle` orders the records whose
+/// words are equal, and leaves out those whose keys repeat if the selection does.
+pub(crate) fn order_words(
+    Words { words, ties }: Words,
+    settle: impl FnOnce(&Ties, &mut Vec<u32>, &[KeyBuf]),
+    sorter: &Sorter,
+    selection: Selection,
+    method: Method,
+    progress: Progress,
+) -> Result<Sorted, Error> {
+    let Some(ties) = ties else {
+        return sorter.run(Request::positions_by(words).select(selection).by(method), progress);
+    };
     let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
-    let Sorted { words: order, report, .. } = sorter.run(request.by(method), progress)?;
-    let mut order = order.into_vec::<u32>().unwrap_or_default();
-    if let Some(ties) = ties {
-        ties.settle(&mut order, &words, &pieces, &orders, false);
-    }
-    Ok((order, report))
+    let Sorted { words: order, mut report, .. } = sorter.run(request.by(method), progress)?;
+    let mut order = order.into_vec().expect("positions have 32 bits");
+    let (start, all) = (Instant::now(), order.len());
+    settle(&ties, &mut order, &words);
+    let repeated = all - order.len();
+    order.truncate(selection.first.unwrap_or(usize::MAX));
+    report.sort.time += start.elapsed();
+    Ok(Sorted { words: order.into(), repeated, report })
 }
 
 /// Ranges of rows, several for each core.

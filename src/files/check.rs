@@ -19,20 +19,19 @@ use crate::io::{Input, Stretches};
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct Check<'a>(Sort<'a>);
 
 has_options!(Check<'_>, self => self.0.options);
 
 impl<'a> Check<'a> {
     /// Calls `tell` as the work progresses.
-    #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         Self(self.0.progress(tell))
     }
 
     /// Sets the bytes that all cores check together, and the bytes that one core checks.
     #[doc(hidden)]
-    #[must_use]
     pub fn stretches(mut self, most: usize, piece: usize) -> Self {
         self.0.options.stretches = Stretches { most, piece: Some(piece) };
         self
@@ -59,7 +58,7 @@ impl Job<'_> {
         if self.decisions.format.has_columns() {
             return self.check_tables().map(Checked);
         }
-        let (inputs, unique) = (self.inputs(), self.ask.selection.unique);
+        let (inputs, unique) = (&self.inputs, self.ask.selection.unique);
         self.watch.phase(Phase::Read, inputs.iter().map(Input::size).sum());
         let progress = |done| self.watch.set(done);
         external::check(inputs, &self.decisions.how, unique, self.stretches, progress).map(Checked)

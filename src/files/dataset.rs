@@ -10,6 +10,7 @@
 //! to a device, and writing overlaps with the transfer of sorted elements back.
 
 use std::io;
+use std::mem;
 use std::sync::mpsc;
 use std::thread::Scope;
 use std::time::Duration;
@@ -20,13 +21,15 @@ use gpusort_order::{Method, Shape};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
 use crate::clock::Instant;
+use crate::columns::order_words;
 use crate::error::Error;
-use crate::external::differences;
+use crate::external::ElementForm;
 use crate::format::Format;
 use crate::io::batch::Keyed;
 use crate::io::binary::{self, BinaryInput};
 use crate::io::numbers::span::Census;
-use crate::io::records::{Print, write_text};
+use crate::io::packing::Ties;
+use crate::io::records::Print;
 use crate::io::{Counts, InputSpec, Output, Words};
 use crate::key_buf::KeyBuf;
 use crate::order::Selection;
@@ -48,8 +51,6 @@ pub(super) struct OutputSpec {
 /// Records of an input; elements of binary files may still be being read.
 pub(super) struct Dataset<'a> {
     pub(super) content: Content<'a>,
-    /// Counts of nulls and skipped records.
-    pub(super) counts: Counts,
     /// Bytes of input.
     pub(super) bytes: u64,
     /// The thread that reads; it returns the time taken.
@@ -116,7 +117,7 @@ pub(super) fn read_meanwhile<'a>(
     });
     let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
     let content = Content::Numbers { keys, map, print: Print::Shortest };
-    Some(Dataset { content, counts: Counts::default(), bytes, reading, parsing: Duration::ZERO })
+    Some(Dataset { content, bytes, reading, parsing: Duration::ZERO })
 }
 
 impl<'a> Dataset<'a> {
@@ -128,21 +129,16 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// Returns true if the dataset has zero records.
-    pub(super) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Bytes not yet read.
     pub(super) fn unread(&self) -> u64 {
         if self.reading.is_done() { 0 } else { self.bytes }
     }
 
     /// Turns the keys of records into words.
-    pub(super) fn make_words(&mut self) {
+    pub(super) fn make_words(&mut self, unique: bool) {
         let start = Instant::now();
         if let Content::Records { records, words } = &mut self.content {
-            *words = Some(records.take_words());
+            *words = Some(records.take_words(unique));
         }
         self.parsing += start.elapsed();
     }
@@ -203,9 +199,13 @@ impl<'a> Dataset<'a> {
 
     /// The report on reading.
     pub(super) fn report(&self, format: Format) -> Report {
+        let counts = match &self.content {
+            Content::Numbers { .. } => Counts::default(),
+            Content::Records { records, .. } => records.counts.clone(),
+        };
         Report {
             records: self.len() as u64,
-            counts: self.counts.clone(),
+            counts,
             bytes: self.bytes,
             phases: Phases { parse: self.parsing, ..Phases::default() },
             ..Report::new(format)
@@ -223,36 +223,44 @@ impl<'a> Dataset<'a> {
         ask: OutputSpec,
         watch: &Watch,
     ) -> Result<Outcome<'s, 'a>, Error> {
-        let mut passes = watch.passes();
+        let passes = &mut watch.passes();
         let (mut report, reading) = (self.report(ask.format), self.reading);
-        let (request, form) = match self.content {
-            Content::Numbers { keys, .. } if ask.positions => {
-                (Request::positions(keys), Written::Numbers(POSITIONS, Print::Shortest))
+        let form = |print| if ask.format.is_bits() { ElementForm::Binary } else { ElementForm::Text(print) };
+        let positions = Written::Elements(POSITIONS, form(Print::Shortest));
+        let (ordered, written) = match self.content {
+            Content::Numbers { keys, map, print } => {
+                let (request, written) = match ask.positions {
+                    true => (Request::positions(keys), positions),
+                    false => (Request::keys(keys), Written::Elements(map, form(print))),
+                };
+                (sorter.order(request.select(ask.selection).by(ask.method), passes)?, written)
             }
-            Content::Numbers { keys, map, print } => (Request::keys(keys), Written::Numbers(map, print)),
             Content::Records { mut records, words } => {
                 let Words { mut words, ties } = words.expect("the words are made");
-                let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
                 let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
                 let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
-                if let Some(places) = places {
-                    (Request::records(words.remove(0), places), Written::Places(records))
+                let done = if let Some(places) = places {
+                    let request = Request::records(words.remove(0), places).select(ask.selection);
+                    let mut done = sorter.run(request.by(ask.method), passes)?;
+                    let start = Instant::now();
+                    let mut places = done.words.into_vec().expect("places have 64 bits");
+                    records.settle_places(&mut places);
+                    done.report.sort.time += start.elapsed();
+                    Sorted { words: places.into(), ..done }
                 } else {
-                    let done = order_records(&records, Words { words, ties }, sorter, &ask, &mut passes)?;
+                    let done = order_records(&records, Words { words, ties }, sorter, &ask, passes)?;
                     report.counts.respelled = records.respelled();
+                    done
+                };
+                if ask.positions {
                     let order = done.words.into_vec().expect("positions have 32 bits");
-                    let (order, form) = if ask.positions {
-                        (records.positions(order), Written::Numbers(POSITIONS, Print::Shortest))
-                    } else {
-                        (order, Written::Records(records))
-                    };
-                    let ordered = Ordered::in_memory(order.into(), done.repeated, done.report);
-                    return Ok(Outcome { ordered, form, report, reading });
+                    (Sorted { words: records.positions(order).into(), ..done }.into(), positions)
+                } else {
+                    (done.into(), Written::Records(records))
                 }
             }
         };
-        let ordered = sorter.order(request.select(ask.selection).by(ask.method), &mut passes)?;
-        Ok(Outcome { ordered, form, report, reading })
+        Ok(Outcome { ordered, written, report, reading })
     }
 }
 
@@ -264,23 +272,15 @@ impl<'a> Dataset<'a> {
 /// See [`Sorter::run`].
 pub(super) fn order_records(
     records: &Keyed,
-    Words { words, ties }: Words,
+    words: Words,
     sorter: &Sorter,
     ask: &OutputSpec,
     progress: sorter::Progress,
 ) -> Result<Sorted, Error> {
-    let Some(ties) = ties.or_else(|| records.ties_of_unique(ask.selection.unique)) else {
-        return sorter.run(Request::positions_by(words).select(ask.selection).by(ask.method), progress);
+    let settle = |ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf]| {
+        records.settle(ties, order, words, ask.selection.unique);
     };
-    let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
-    let Sorted { words: order, mut report, .. } = sorter.run(request.by(ask.method), progress)?;
-    let mut order = order.into_vec::<u32>().expect("positions have 32 bits");
-    let (start, all) = (Instant::now(), order.len());
-    records.settle(&ties, &mut order, &words, ask.selection.unique);
-    let repeated = all - order.len();
-    order.truncate(ask.selection.first.unwrap_or(usize::MAX));
-    report.sort.time += start.elapsed();
-    Ok(Sorted { words: order.into(), repeated, report })
+    order_words(words, settle, sorter, ask.selection, ask.method, progress)
 }
 
 /// The map of positions: a position is its own key.
@@ -289,7 +289,7 @@ const POSITIONS: KeyMap = KeyMap { element: ElementType::U32, descending: false,
 /// Records in order.
 pub(super) struct Outcome<'s, 'a> {
     pub(super) ordered: Ordered<'s>,
-    form: Written,
+    written: Written,
     /// The report so far.
     pub(super) report: Report,
     reading: Meanwhile<'a, Duration>,
@@ -301,35 +301,17 @@ pub(super) struct Outcome<'s, 'a> {
 ///
 /// I/O errors.
 pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::Write) -> io::Result<()> {
-    if as_text {
-        return write_text(keys.borrowed(), map, Print::Shortest, to, |_| {});
-    }
-    binary::write(keys, map, to, |_| {})
-}
-
-/// Completes the report of a dataset after `written` of its records were written.
-fn ended(
-    mut report: Report,
-    sort: crate::report::Report,
-    repeated: usize,
-    written: usize,
-    reading: Meanwhile<Duration>,
-) -> Report {
-    report.sort = sort;
-    report.repeated = repeated as u64;
-    report.cut = report.records - report.repeated - written as u64;
-    report.phases.read = reading.wait();
-    report
+    let form = if as_text { ElementForm::Text(Print::Shortest) } else { ElementForm::Binary };
+    form.write(keys, map, to, |_| {})
 }
 
 /// The output, and the meaning of the ordered words.
+#[allow(clippy::large_enum_variant, reason = "there are few of them")]
 enum Written {
-    /// Writes elements or positions; the words are their keys with this map.
-    Numbers(KeyMap, Print),
-    /// Writes these records; the words are their indices.
+    /// Writes elements or positions in this form; the words are their keys with this map.
+    Elements(KeyMap, ElementForm),
+    /// Writes these records; words of 32 bits are their indices, words of 64 bits their places.
     Records(Keyed),
-    /// Writes these records; the words are their locations.
-    Places(Keyed),
 }
 
 impl<'a> Outcome<'_, 'a> {
@@ -339,10 +321,14 @@ impl<'a> Outcome<'_, 'a> {
     ///
     /// A failure of the device.
     pub(super) fn brought(self) -> Result<Outcome<'static, 'a>, Error> {
-        let Self { ordered, form, report, reading } = self;
-        let sorted = ordered.bring()?;
-        let ordered = Ordered::in_memory(sorted.words, sorted.repeated, sorted.report);
-        Ok(Outcome { ordered, form, report, reading })
+        let Self { ordered, written, report, reading } = self;
+        Ok(Outcome { ordered: ordered.bring()?.into(), written, report, reading })
+    }
+
+    /// Makes this outcome of elements write a run.
+    pub(super) fn into_run(self) -> Self {
+        let Written::Elements(map, _) = self.written else { panic!("only elements have runs of their own") };
+        Self { written: Written::Elements(map, ElementForm::Run), ..self }
     }
 
     /// Writes the records. The caller finishes the output.
@@ -351,79 +337,51 @@ impl<'a> Outcome<'_, 'a> {
     ///
     /// I/O errors; a failure of the device.
     pub(super) fn write(self, output: &mut Output, watch: &Watch) -> Result<Report, Error> {
-        let Self { ordered, form, mut report, reading } = self;
-        let (len, format, writing) = (ordered.count(), report.format, &mut report.phases.write);
-        let mut timed = |output: &mut Output, write: &mut dyn FnMut(&mut Output) -> io::Result<()>| {
-            let start = Instant::now();
-            write(output).map_err(|error| output.failed(error))?;
-            *writing += start.elapsed();
-            Ok::<_, Error>(())
-        };
-        let begin = || watch.phase(Phase::Write, Some(len as u64));
-        let progress = |done| watch.set(done);
-        let (repeated, sort) = match form {
+        let Self { ordered, written, mut report, reading } = self;
+        let len = ordered.count();
+        let (repeated, sort) = match written {
             Written::Records(records) => {
-                let sorted = ordered.bring()?;
-                begin();
-                let order = sorted.words.into_vec().expect("positions have 32 bits");
-                timed(output, &mut |output| records.write(&order, output, progress))?;
-                (sorted.repeated, sorted.report)
-            }
-            Written::Places(records) => {
-                let Sorted { words, repeated, report: mut sort } = ordered.bring()?;
-                begin();
-                let mut places = words.into_vec().expect("places have 64 bits");
-                let start = Instant::now();
-                records.settle_places(&mut places);
-                sort.sort.time += start.elapsed();
-                timed(output, &mut |output| records.write_places(&places, output, progress))?;
+                let Sorted { words, repeated, report: sort } = ordered.bring()?;
+                watch.phase(Phase::Write, Some(len as u64));
+                let (start, progress) = (Instant::now(), |done| watch.set(done));
+                let done = match words.width() {
+                    KeyWords::One => {
+                        let order = words.into_vec().expect("positions have 32 bits");
+                        records.write(&order, output, progress)
+                    }
+                    KeyWords::Two => {
+                        let places = words.into_vec().expect("places have 64 bits");
+                        records.write_places(&places, output, progress)
+                    }
+                };
+                done.map_err(|error| output.failed(error))?;
+                report.phases.write += start.elapsed();
                 (repeated, sort)
             }
-            Written::Numbers(map, print) => {
-                let mut before = None;
-                // Nothing is written before the device has a result.
-                let begin = |output: &mut Output| {
-                    begin();
-                    if format == Format::Npy { output.write_header(map.element, len as u64) } else { Ok(()) }
-                };
-                let done = ordered.take(&mut |block| {
-                    if before.is_none() {
-                        begin(output)?;
-                    }
-                    let before = before.get_or_insert(0);
-                    let progress = |done| progress(*before + done);
-                    timed(output, &mut |output| {
-                        if format.is_bits() {
-                            return binary::write(&block, map, output, progress);
+            Written::Elements(map, form) => {
+                let has_header = report.format == Format::Npy && !matches!(form, ElementForm::Run);
+                let (mut is_begun, mut before) = (false, 0);
+                let mut write = |block: KeyBuf| {
+                    // Nothing is written before the device has a result.
+                    if !mem::replace(&mut is_begun, true) {
+                        watch.phase(Phase::Write, Some(len as u64));
+                        if has_header {
+                            output.write_header(map.element, len as u64)?;
                         }
-                        write_text(block.borrowed(), map, print, output, progress)
-                    })?;
-                    *before += block.len() as u64;
+                    }
+                    let (start, progress) = (Instant::now(), |done| watch.set(before + done));
+                    form.write(&block, map, output, progress).map_err(|error| output.failed(error))?;
+                    report.phases.write += start.elapsed();
+                    before += block.len() as u64;
                     Ok(())
-                })?;
-                if before.is_none() {
-                    begin(output)?;
-                }
+                };
+                let done = ordered.take(&mut write)?;
+                // A device gives no block of an empty result.
+                write(KeyBuf::new(map.element.key_words()))?;
                 done
             }
         };
-        Ok(ended(report, sort, repeated, len, reading))
-    }
-
-    /// Writes the keys of numbers as a run.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors; a failure of the device.
-    pub(super) fn spill(self, output: &mut Output) -> Result<Report, Error> {
-        let Self { ordered, mut report, reading, .. } = self;
-        let len = ordered.count();
-        let (repeated, sort) = ordered.take(&mut |keys| {
-            let start = Instant::now();
-            differences::write(&keys, output).map_err(|error| output.failed(error))?;
-            report.phases.write += start.elapsed();
-            Ok(())
-        })?;
-        Ok(ended(report, sort, repeated, len, reading))
+        report.phases.read = reading.wait();
+        Ok(report.with_sort(sort, repeated, len))
     }
 }

@@ -161,7 +161,7 @@ impl<'a> Sort<'a> {
             self = self.input(if is_all { input } else { input.beginning() });
         }
         let mut job = self.resolve(None)?;
-        let (from, to) = (job.input_format(), job.format());
+        let (from, to) = (job.decisions.format, job.format());
         let is_same = from == to || from == Format::Binary && to.is_bits();
         if !is_same || from == Format::Npy || from.has_columns() || job.ask.positions {
             let problem =
@@ -190,7 +190,7 @@ impl Task<'_> {
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
         let first = self.job.decisions.how.bits().and_then(<[BinaryInput]>::first);
-        (self.job.input_format(), first.map(|source| source.element().bytes()))
+        (self.job.decisions.format, first.map(|source| source.element().bytes()))
     }
 
     /// The offset of the first record, after the header, and whether the first line ends with CR
@@ -280,12 +280,12 @@ impl Task<'_> {
         let mut offset = 0;
         for (run, part) in (0..).zip(self.parts(&inputs, &how, task)) {
             let part = part?;
-            mapped.skipped += part.counts.skipped;
-            mapped.repeated += part.len() as u64;
-            if !part.is_empty() {
+            let read = part.report(self.job.ask.format);
+            mapped.skipped += read.counts.skipped;
+            mapped.repeated += read.records;
+            if read.records > 0 {
                 let cut = Cut { task, run, splitters, ties: self.cuts_ties(), offset };
-                let map = if self.is_bits() { Self::map_elements } else { Self::map_records };
-                let run = map(self, part, &cut, sorter, to)?;
+                let run = self.map_part(part, &cut, sorter, to)?;
                 offset += run.ranges.iter().map(|range| range.bytes).sum::<u64>();
                 mapped.runs.push(run);
             }
@@ -390,54 +390,48 @@ impl Task<'_> {
         self.job.decisions.how.bits().is_some()
     }
 
-    /// Sorts binary elements and writes them.
-    fn map_elements(
+    /// Sorts a part and writes it, cut at the splitters: elements, or records with their keys.
+    fn map_part(
         &self,
         part: Dataset,
         cut: &Cut,
         sorter: &Sorter,
         to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
-        let Content::Numbers { keys, map, .. } = part.content else { panic!("binary parts are numbers") };
-        let ask = self.job.ask;
-        let request = Request::keys(keys).select(ask.selection).by(ask.method);
-        let keys = sorter.run(request, &mut |_, _| {})?.words;
-        let key = |at: usize| {
-            let how = &self.job.decisions.how;
-            Keyed::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0)
-        };
-        let ranges = cut.write(keys.len(), key, |range| {
-            let keys = keys.range(range);
-            let bytes = differences::write(&keys, to).map_err(|error| Error::io(RUN, "write", error))?;
-            Ok((bytes, sum_of_elements(&keys, map)))
-        })?;
-        Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
-    }
-
-    /// Sorts records and writes them with their keys.
-    fn map_records(
-        &self,
-        part: Dataset,
-        cut: &Cut,
-        sorter: &Sorter,
-        to: &mut (dyn Write + Send),
-    ) -> Result<MappedRun, Error> {
-        let records = part.content.into_records(&self.job.decisions.how)?;
-        let done = order_records(&records, records.words(), sorter, &self.job.ask, &mut |_, _| {})?;
-        let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
-        let block = self.job.budget.block();
-        let ranges = cut.write(
-            order.len(),
-            |at| records.row(order[at]),
-            |range| {
-                let mut output = Output::writer(&mut *to, RUN.to_owned());
-                let payload = (FramePayload::Bytes, block);
-                let written = write_frames(&records.pieces, &order[range], 0, payload, true, &mut output)?;
-                output.finish()?;
-                Ok(written)
-            },
-        )?;
-        Ok(MappedRun { element: None, ranges })
+        let (ask, how) = (&self.job.ask, &self.job.decisions.how);
+        match part.content {
+            Content::Numbers { keys, map, .. } if self.is_bits() => {
+                let request = Request::keys(keys).select(ask.selection).by(ask.method);
+                let keys = sorter.run(request, &mut |_, _| {})?.words;
+                let key = |at| Keyed::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0);
+                let ranges = cut.write(keys.len(), key, |range| {
+                    let keys = keys.range(range);
+                    let bytes =
+                        differences::write(&keys, to).map_err(|error| Error::io(RUN, "write", error))?;
+                    Ok((bytes, sum_of_elements(&keys, map)))
+                })?;
+                Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
+            }
+            content => {
+                let records = content.into_records(how)?;
+                let words = records.words(ask.selection.unique);
+                let done = order_records(&records, words, sorter, ask, &mut |_, _| {})?;
+                let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
+                let payload = (FramePayload::Bytes, self.job.budget.block());
+                let ranges = cut.write(
+                    order.len(),
+                    |at| records.row(order[at]),
+                    |range| {
+                        let mut output = Output::writer(&mut *to, RUN.to_owned());
+                        let written =
+                            write_frames(&records.pieces, &order[range], 0, payload, true, &mut output)?;
+                        output.finish()?;
+                        Ok(written)
+                    },
+                )?;
+                Ok(MappedRun { element: None, ranges })
+            }
+        }
     }
 
     /// Returns true if several parts may have records with one key. To find the first record of
@@ -462,8 +456,14 @@ struct Cut<'a> {
 }
 
 impl Cut<'_> {
-    /// The cuts of a sorted run of `len` records, including both ends.
-    fn places(&self, len: usize, key: impl Fn(usize) -> Vec<u8>) -> Vec<usize> {
+    /// Writes a sorted run of `len` records range by range. `write` returns the bytes of a range, and the sum of its
+    /// checksums.
+    fn write(
+        &self,
+        len: usize,
+        key: impl Fn(usize) -> Vec<u8>,
+        mut write: impl FnMut(Range<usize>) -> Result<(u64, u64), Error>,
+    ) -> Result<Vec<RunRange>, Error> {
         let (mut places, mut low) = (vec![0], 0);
         for splitter in self.splitters {
             low = partition(low..len, |at| key(at) < splitter.key);
@@ -476,16 +476,6 @@ impl Cut<'_> {
             places.push(low + within);
         }
         places.push(len);
-        places
-    }
-
-    /// Writes a sorted run range by range. `write` returns the bytes of a range, and the sum of its checksums.
-    fn write(
-        &self,
-        len: usize,
-        key: impl Fn(usize) -> Vec<u8>,
-        mut write: impl FnMut(Range<usize>) -> Result<(u64, u64), Error>,
-    ) -> Result<Vec<RunRange>, Error> {
         let mut end = self.offset;
         let range = |ends: &[usize]| {
             let (range, offset) = (ends[0]..ends[1], end);
@@ -494,6 +484,6 @@ impl Cut<'_> {
             end += bytes;
             Ok(RunRange { offset, bytes, records, checksum })
         };
-        self.places(len, key).windows(2).map(range).collect()
+        places.windows(2).map(range).collect()
     }
 }

@@ -35,25 +35,23 @@ const SOME: usize = 1 << 16;
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct External<'a>(Sort<'a>);
 
 has_options!(External<'_>, self => self.0.options);
 
 impl<'a> External<'a> {
     /// Returns only the first `first` records or rows.
-    #[must_use]
     pub fn top(self, first: u64) -> Self {
         Self(self.0.top(first))
     }
 
     /// Sorts with this sorter; the default sorts on the CPU.
-    #[must_use]
     pub fn sorter(self, sorter: &'a Sorter) -> Self {
         Self(self.0.sorter(sorter))
     }
 
     /// Adds a folder for temporary files. The default is /var/tmp or the system's folder.
-    #[must_use]
     pub fn temp_dir(self, folder: impl Into<PathBuf>) -> Self {
         Self(self.0.temp_dir(folder))
     }
@@ -88,7 +86,7 @@ impl<'a> External<'a> {
             Ok(())
         });
         let sorted = self.sorted(Input::reader("records", lines))?;
-        Ok(Records { sorted: BufReader::new(sorted), end })
+        Ok(Records { sorted: BufReader::new(sorted).split(end) })
     }
 
     /// Sorts the rows of batches. Reads all batches before it returns.
@@ -130,23 +128,15 @@ impl<'a> External<'a> {
 /// Sorted records without their line ends.
 #[derive(Debug)]
 pub struct Records {
-    sorted: BufReader<SpooledTempFile>,
-    end: u8,
+    sorted: io::Split<BufReader<SpooledTempFile>>,
 }
 
 impl Iterator for Records {
     type Item = Result<Vec<u8>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut record = Vec::new();
-        match self.sorted.read_until(self.end, &mut record) {
-            Ok(0) => None,
-            Ok(_) => {
-                record.pop();
-                Some(Ok(record))
-            }
-            Err(error) => Some(Err(Error::io("a temporary file", "read", error))),
-        }
+        let record = self.sorted.next()?;
+        Some(record.map_err(|error| Error::io("a temporary file", "read", error)))
     }
 }
 

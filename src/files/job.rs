@@ -9,7 +9,7 @@ use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
 use super::dataset::{self, Content, Dataset, Outcome, OutputSpec};
-use super::decide::{Decisions, Note};
+use super::decide::Decisions;
 use super::parts::Parts;
 use super::progress::Watch;
 use super::report::{Explained, Phases, Report};
@@ -93,17 +93,12 @@ pub trait ChooseSorter {
     fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, Error>;
 }
 
-/// Always chooses this sorter.
-pub(super) struct Always<'a>(pub(super) &'a Sorter);
-
-impl ChooseSorter for Always<'_> {
+/// A sorter is always the choice.
+impl ChooseSorter for &Sorter {
     fn choose(&mut self, _: u64, _: Shape, _: u64) -> Result<Chosen<'_>, Error> {
-        Ok(Chosen { sorter: self.0, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
+        Ok(Chosen { sorter: self, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
     }
 }
-
-/// Writes sorted records and completes their output.
-type Write<'w> = Box<dyn FnOnce(Outcome) -> Result<Report, Error> + Send + 'w>;
 
 /// The destination of a result.
 pub enum To<'a> {
@@ -117,10 +112,10 @@ pub enum To<'a> {
 
 /// A sort with all decisions made except the device.
 pub struct Job<'a> {
-    pub(super) inputs: Vec<Input>,
-    pub(super) decisions: Decisions,
-    /// True if the type is the default for `.bin`.
-    pub(super) type_assumed: bool,
+    /// The inputs.
+    pub inputs: Vec<Input>,
+    /// What was decided about the inputs.
+    pub decisions: Decisions,
     /// The sizes of reads of a check.
     pub(super) stretches: Stretches,
     pub(super) ask: OutputSpec,
@@ -133,8 +128,9 @@ pub struct Job<'a> {
     pub(super) budget: Budget,
     /// The compression of the output, unless its name decides.
     pub(super) compression: Option<Compression>,
-    /// True if this is the last work of the process.
-    pub(super) is_last: bool,
+    /// True for the last work of the process: a signal after the output is complete then ends the process with
+    /// success.
+    pub is_last: bool,
     /// The format into which sorted text is converted. Without feature `arrow` always `None`.
     pub(super) converted: Option<Format>,
     /// The compression of Parquet, unless it follows the input.
@@ -157,21 +153,6 @@ impl Job<'_> {
         Ok(explained)
     }
 
-    /// Notes on what was decided.
-    pub fn notes(&self) -> &[Note] {
-        &self.decisions.notes
-    }
-
-    /// Returns true if the type is the default for `.bin`.
-    pub fn type_is_assumed(&self) -> bool {
-        self.type_assumed
-    }
-
-    /// The format of the inputs.
-    pub fn input_format(&self) -> Format {
-        self.decisions.format
-    }
-
     /// The format of the output.
     pub fn format(&self) -> Format {
         self.converted.unwrap_or(self.ask.format)
@@ -187,20 +168,14 @@ impl Job<'_> {
         }
     }
 
-    /// Marks this as the last sort: a signal after the output is complete then ends the process
-    /// with success.
-    pub fn last(&mut self) {
-        self.is_last = true;
-    }
-
-    /// The inputs.
-    pub fn inputs(&self) -> &[Input] {
-        &self.inputs
+    /// The bytes of the inputs whose sizes are known.
+    pub(super) fn known_size(&self) -> u64 {
+        self.inputs.iter().filter_map(Input::size).sum()
     }
 
     /// The expected input, from file sizes; `None` unless all inputs are files.
     pub fn expected(&self) -> Option<Expected> {
-        let bytes = self.inputs().iter().map(Input::size).sum::<Option<u64>>()?;
+        let bytes = self.inputs.iter().map(Input::size).sum::<Option<u64>>()?;
         let (how, format) = (&self.decisions.how, self.decisions.format);
         let element = how.by.element.unwrap_or(ElementType::U32);
         let n = match format {
@@ -220,11 +195,12 @@ impl Job<'_> {
     ///
     /// Errors of an input, an output or a device.
     pub fn run(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+        let begin = Instant::now();
         #[cfg(feature = "arrow")]
         if self.decisions.format.has_columns() {
-            return self.sort_tables(devices, to);
+            return Ok(self.sort_tables(devices, to)?.since(begin));
         }
-        self.write_text(to, |output| self.run_text(devices, output))
+        Ok(self.write_text(to, |output| self.run_text(devices, output))?.since(begin))
     }
 
     /// Does work that writes text or binary, and converts its output if required.
@@ -242,8 +218,7 @@ impl Job<'_> {
     }
 
     /// Sorts text or binary.
-    fn run_text(&self, devices: &mut dyn ChooseSorter, output: Output) -> Result<Report, Error> {
-        let begin = Instant::now();
+    fn run_text(&self, devices: &mut dyn ChooseSorter, mut output: Output) -> Result<Report, Error> {
         let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
@@ -257,17 +232,17 @@ impl Job<'_> {
             let coming =
                 (is_starting && fits()).then(|| dataset::read_meanwhile(how, &self.watch, scope)).flatten();
             if let Some(input) = coming {
-                let (outcome, write) = self.order(input, output, devices, begin)?;
-                return write(outcome);
+                let outcome = self.order(input, &mut output, devices)?;
+                return self.write(outcome, output);
             }
             let (first, parts) = self.first_part()?;
-            self.sort_all(first, parts, output, devices, begin)
+            self.sort_all(first, parts, output, devices)
         })
     }
 
     /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
-        let mut parts = Parts::new(self.inputs(), &self.decisions.how, &self.budget, &self.watch);
+        let mut parts = Parts::new(&self.inputs, &self.decisions.how, &self.budget, &self.watch);
         let first = parts.next().expect("the first part may be empty")?;
         Ok((first, parts))
     }
@@ -298,11 +273,11 @@ impl Job<'_> {
     ) -> Result<Box<dyn FnOnce() -> Result<Report, Error> + Send + 'w>, Error> {
         let report = match loaded.read {
             Some((first, parts)) if parts.is_over() => {
-                let (outcome, write) = self.order(first, self.open(to)?, devices, loaded.begin)?;
-                let outcome = outcome.brought()?;
-                return Ok(Box::new(move || write(outcome)));
+                let mut output = self.open(to)?;
+                let outcome = self.order(first, &mut output, devices)?.brought()?;
+                return Ok(Box::new(move || Ok(self.write(outcome, output)?.since(loaded.begin))));
             }
-            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices, loaded.begin)?,
+            Some((first, parts)) => self.sort_all(first, parts, self.open(to)?, devices)?.since(loaded.begin),
             None => self.run(devices, to)?,
         };
         Ok(Box::new(move || Ok(report)))
@@ -315,22 +290,19 @@ impl Job<'_> {
         self.budget.fits(bytes, TIMES)
     }
 
-    /// The numbers of the inputs as keys, with their map; `None` if an input has other records, or
-    /// if memory cannot hold all keys.
+    /// The numbers of the inputs as keys, with their map; `None` for tables with columns, or if memory cannot hold
+    /// all keys.
     ///
     /// # Errors
     ///
     /// An error of an input.
     pub fn numbers(&self) -> Result<Option<(KeyBuf<'static>, KeyMap)>, Error> {
-        match self.load()?.read {
-            Some((first, parts)) if parts.is_over() => {
-                match first.into_elements(&self.decisions.how)?.content {
-                    Content::Numbers { keys, map, .. } => Ok(Some((keys.collect()?, map))),
-                    Content::Records { .. } => Ok(None),
-                }
-            }
-            _ => Ok(None),
-        }
+        let read = self.load()?.read.filter(|(_, parts)| parts.is_over());
+        let Some((first, _)) = read else { return Ok(None) };
+        let Content::Numbers { keys, map, .. } = first.into_elements(&self.decisions.how)?.content else {
+            unreachable!("elements are numbers")
+        };
+        Ok(Some((keys.collect()?, map)))
     }
 
     pub(super) fn open<'w>(&self, to: To<'w>) -> Result<Output<'w>, Error> {
@@ -370,11 +342,10 @@ impl Job<'_> {
         mut parts: Parts,
         mut output: Output,
         devices: &mut dyn ChooseSorter,
-        begin: Instant,
     ) -> Result<Report, Error> {
         if parts.is_over() {
-            let (outcome, write) = self.order(first, output, devices, begin)?;
-            return write(outcome);
+            let outcome = self.order(first, &mut output, devices)?;
+            return self.write(outcome, output);
         }
         devices.in_parts(self.budget.total());
         let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
@@ -383,12 +354,11 @@ impl Job<'_> {
         let element = runs.written()?;
         self.check_promise(element, &output)?;
         let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
-        let report = runs.merge(&mut output, expected, &self.watch)?;
+        let mut report = runs.merge(&mut output, expected, &self.watch)?;
         let start = Instant::now();
         self.close(output)?;
-        let merge = report.phases.merge + start.elapsed();
-        let report = chosen.with_budget(&self.budget).reported(report);
-        Ok(Report { phases: Phases { merge, total: begin.elapsed(), ..report.phases }, ..report })
+        report.phases.merge += start.elapsed();
+        Ok(chosen.with_budget(&self.budget).reported(report))
     }
 
     /// The approximate bytes of `n` records in the output, `read` bytes in the input; 0 if the size
@@ -406,22 +376,21 @@ impl Job<'_> {
         }
     }
 
-    /// Sorts an input. The returned function writes its records to the output.
-    fn order<'s, 'a, 'j, 'w: 'j>(
-        &'j self,
+    /// Sorts an input for this output.
+    fn order<'s, 'a>(
+        &self,
         mut input: Dataset<'a>,
-        mut output: Output<'w>,
+        output: &mut Output,
         devices: &'s mut dyn ChooseSorter,
-        begin: Instant,
-    ) -> Result<(Outcome<'s, 'a>, Write<'j>), Error> {
+    ) -> Result<Outcome<'s, 'a>, Error> {
         let (ask, how) = (&self.ask, &self.decisions.how);
         if ask.format.is_bits() && !ask.positions {
             input = input.into_elements(how)?;
         }
         let (n, element) = (input.len(), input.written(ask));
-        self.check_promise(element.filter(|_| n > 0), &output)?;
+        self.check_promise(element.filter(|_| n > 0), output)?;
         output.expect(self.bytes_of(n as u64, input.bytes, element));
-        input.make_words();
+        input.make_words(ask.selection.unique);
         let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if chosen.sorter.device().is_none() {
@@ -436,14 +405,16 @@ impl Job<'_> {
         let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());
         let mut outcome = input.order(chosen.sorter, *ask, &self.watch)?;
         outcome.report = Report { types, ..chosen.reported(outcome.report) };
-        let write = move |outcome: Outcome| {
-            let report = outcome.write(&mut output, &self.watch)?;
-            let start = Instant::now();
-            self.close(output)?;
-            let write = report.phases.write + start.elapsed();
-            Ok(Report { phases: Phases { write, total: begin.elapsed(), ..report.phases }, ..report })
-        };
-        Ok((outcome, Box::new(write)))
+        Ok(outcome)
+    }
+
+    /// Writes records in order, and completes their output.
+    fn write(&self, outcome: Outcome, mut output: Output) -> Result<Report, Error> {
+        let mut report = outcome.write(&mut output, &self.watch)?;
+        let start = Instant::now();
+        self.close(output)?;
+        report.phases.write += start.elapsed();
+        Ok(report)
     }
 }
 
@@ -452,11 +423,4 @@ pub struct Loaded<'a> {
     /// `None` for tables with columns, which are read otherwise.
     read: Option<(Dataset<'static>, Parts<'a>)>,
     begin: Instant,
-}
-
-impl Loaded<'_> {
-    /// Returns true if the input has 0 bytes.
-    pub fn is_nothing(&self) -> bool {
-        self.read.as_ref().is_some_and(|(first, parts)| first.bytes == 0 && parts.is_over())
-    }
 }

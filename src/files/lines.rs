@@ -30,7 +30,7 @@ pub(crate) fn order_lines(
     let text = Text::of_one("lines", lines, None, LineEnd::Lf);
     let mut records = Keyed::read(text, &how, &mut Known::default())?;
     let start = Instant::now();
-    let words = records.take_words();
+    let words = records.take_words(false);
     let ask = OutputSpec { selection: Selection::ALL, positions: true, method, format: Format::Lines };
     let done = order_records(&records, words, sorter, &ask, &mut |_, _| {})?;
     Ok((start.elapsed(), done))

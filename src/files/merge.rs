@@ -6,7 +6,7 @@ use std::path::Path;
 use super::job::{Job, To};
 use super::options::{Options, has_options};
 use super::progress::{Phase, Progress};
-use super::report::{Phases, Report};
+use super::report::Report;
 use super::sort::Sort;
 use crate::clock::Instant;
 use crate::error::{Error, Hint};
@@ -23,39 +23,35 @@ use crate::report::{self, Form};
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct Merge<'a>(Sort<'a>);
 
 has_options!(Merge<'_>, self => self.0.options);
 
 impl<'a> Merge<'a> {
     /// Sets the format of the output. The default follows from the output's name, then from the inputs.
-    #[must_use]
     pub fn to(self, format: Format) -> Self {
         Self(self.0.to(format))
     }
 
     /// Writes only the first `first` records of the result.
-    #[must_use]
     pub fn top(self, first: u64) -> Self {
         Self(self.0.top(first))
     }
 
     /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
     /// `.gz` or `.bgz` are written so in any case; other names are refused.
-    #[must_use]
     pub fn bgzf(self) -> Self {
         Self(self.0.bgzf())
     }
 
     /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
     /// The default is the compression of the first input, then snappy.
-    #[must_use]
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self(self.0.parquet_compression(name))
     }
 
     /// Calls `tell` as the work progresses.
-    #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         Self(self.0.progress(tell))
     }
@@ -87,22 +83,23 @@ impl Job<'_> {
     ///
     /// See [`Merge::output`].
     pub fn merge(&self, to: To) -> Result<Report, Error> {
-        #[cfg(feature = "arrow")]
-        if self.decisions.format.has_columns() {
-            return self.merge_tables(to);
-        }
-        let from = self.decisions.format;
-        if from != self.ask.format && !from.is_bits() {
+        // The output may replace an input.
+        let (begin, bytes, from) = (Instant::now(), self.known_size(), self.decisions.format);
+        if from != self.ask.format && !from.is_bits() && !from.has_columns() {
             let problem = format!("cannot change the format: {0} stays {0}", from.name());
             return Err(Error::option("merge", problem));
         }
-        self.write_text(to, |output| self.merge_text(output))
+        let report = match from.has_columns() {
+            #[cfg(feature = "arrow")]
+            true => self.merge_tables(begin, to)?,
+            _ => self.write_text(to, |output| self.merge_text(begin, output))?,
+        };
+        Ok(Report { bytes, ..report }.since(begin))
     }
 
     /// Merges text or binary.
-    fn merge_text(&self, mut output: Output) -> Result<Report, Error> {
-        let begin = Instant::now();
-        let (how, ask, inputs) = (&self.decisions.how, self.ask, self.inputs());
+    fn merge_text(&self, begin: Instant, mut output: Output) -> Result<Report, Error> {
+        let (how, ask, inputs) = (&self.decisions.how, self.ask, &self.inputs);
         if let Some(input) = inputs.iter().find(|input| output.feeds(input)) {
             let problem = "is both input and output, so the merge would never end";
             return Err(Error::input(input.name(), problem).hinting(Hint::Replace));
@@ -131,16 +128,14 @@ impl Job<'_> {
         let progress = |read| self.watch.set(read);
         let merged = external::merge(inputs, how, ask.selection, print, &mut output, progress)?;
         self.close(output)?;
-        Ok(self.merge_report(begin, inputs.iter().filter_map(Input::size).sum(), how.kinds(), merged))
+        Ok(self.merge_report(begin, how.kinds(), merged))
     }
 
-    /// Returns the report of a merge that began at this time, of inputs with this many bytes.
-    pub(super) fn merge_report(&self, begin: Instant, bytes: u64, types: String, merged: Merged) -> Report {
+    /// Returns the report of a merge that began at this time.
+    pub(super) fn merge_report(&self, begin: Instant, types: String, merged: Merged) -> Report {
         let Merged { read, repeated, counts, .. } = merged;
-        let total = begin.elapsed();
-        let (sort, why) = (report::Report::on_cpu(Form::Merge, total), "a merge runs on the CPU".to_owned());
-        let phases = Phases { total, ..Phases::default() };
-        let report = Report::new(self.ask.format);
-        Report { records: read, repeated, counts, bytes, types, phases, sort, why, ..report }
+        let sort = report::Report::on_cpu(Form::Merge, begin.elapsed());
+        let (why, report) = ("a merge runs on the CPU".to_owned(), Report::new(self.ask.format));
+        Report { records: read, repeated, counts, types, sort, why, ..report }
     }
 }

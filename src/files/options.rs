@@ -20,6 +20,7 @@ use crate::order::{Invalid, KeyOrder, Nulls, Reading};
 /// Defaults are those of the command: formats follow from names or first lines, the type of numbers
 /// from the numbers, and the smallest key comes first.
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct Options {
     pub(super) inputs: Vec<Input>,
     pub(super) format: Option<Format>,
@@ -58,7 +59,6 @@ macro_rules! setters {
         impl Options {
             $(
                 $(#[$attribute])*
-                #[must_use]
                 pub fn $name(mut self $(, $argument: $type)?) -> Self {
                     let $it = &mut self;
                     $set;
@@ -72,13 +72,11 @@ macro_rules! setters {
             ($of:ty, $self:ident => $options:expr) => {
                 impl $of {
                     /// Creates it without inputs.
-                    #[must_use]
                     pub fn new() -> Self {
                         Self::default()
                     }
 
                     /// Replaces all options.
-                    #[must_use]
                     pub fn options(mut $self, options: Options) -> Self {
                         $options = options;
                         $self
@@ -86,7 +84,6 @@ macro_rules! setters {
 
                     $(
                         $(#[$attribute])*
-                        #[must_use]
                         pub fn $name(mut $self $(, $argument: $type)?) -> Self {
                             $options = std::mem::take(&mut $options).$name($($argument)?);
                             $self
@@ -167,34 +164,32 @@ pub(super) use has_options;
 
 impl Options {
     /// Options without inputs and keys.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Resolves the options, and decides by a sample of the inputs.
-    pub(super) fn resolve(&self, of_numbers: bool) -> Result<Resolved, Error> {
-        let mut inputs = self.inputs.clone();
-        if inputs.is_empty() {
+    pub(super) fn resolve(&self, of_numbers: bool) -> Result<(Vec<Input>, Decisions), Error> {
+        if self.inputs.is_empty() {
             return Err(Error::options("no input"));
         }
         if let Some(problem) = self.keys.iter().find_map(Key::problem) {
             return Err(Error::options(problem));
         }
-        if inputs.len() > 1 {
-            inputs.iter().try_for_each(Input::check)?;
+        if self.inputs.len() > 1 {
+            self.inputs.iter().try_for_each(Input::check)?;
         }
-        let known = self.format.map_or_else(|| format_by_names(&inputs), |format| Ok(Some(format)))?;
+        let known = self.format.map_or_else(|| format_by_names(&self.inputs), |format| Ok(Some(format)))?;
         let content = known.unwrap_or(Format::Text);
-        for input in &mut inputs {
-            let plain = std::mem::replace(input, Input::Stdin);
-            *input = decompressed(plain.cancelled_by(&self.cancel), content, self.memory);
-        }
+        let plain = self.inputs.iter().map(|input| input.clone().cancelled_by(&self.cancel));
+        let mut inputs: Vec<Input> = plain.map(|input| decompressed(input, content, self.memory)).collect();
         let are_numbers = known.is_none() && (of_numbers || self.of_numbers) && !self.says_lines();
         let format = known.unwrap_or(if are_numbers { Format::Text } else { Format::Lines });
         let per_line = if are_numbers && of_numbers { PerLine::One } else { self.per_line };
         let of_kind = self.kind.map(|kind| kind.reading(self.nocase));
-        let is_numeric = self.numeric || !format.is_table() && !format.has_columns();
+        // A type of numbers is a kind, except in columns, which have types of their own.
+        let is_numeric =
+            self.numeric || !format.has_columns() && (!format.is_table() || self.element.is_some());
         let reading = of_kind.unwrap_or(if is_numeric { Reading::Numbers } else { Reading::Any });
         let name = inputs[0].name();
         if format.is_bits() && reading != Reading::Numbers {
@@ -217,11 +212,6 @@ impl Options {
             let problem = "a table; trace reads plain numbers in text, binary or .npy";
             return Err(Error::input(name, problem));
         }
-        // A type of numbers is a kind.
-        let reading = match reading {
-            Reading::Any if element.is_some() && !format.has_columns() => Reading::Numbers,
-            reading => reading,
-        };
         let given = self.given();
         check_format(&given, format, &name)?;
         // Lines have names only with a header, which a name, an option or a comment makes.
@@ -245,7 +235,7 @@ impl Options {
         let decisions = if format.is_bits() || format.has_columns() {
             let sources = if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() };
             let how = InputSpec { kind: InputKind::Bits(sources), by, keys: Vec::new(), columns: 0 };
-            Decisions { format, how, notes: Vec::new(), why: "named" }
+            Decisions { format, how, notes: Vec::new(), why: "named", type_assumed, is_nothing: false }
         } else {
             let is_named = known.is_some();
             let (by, header, comments, delimiter) = (&by, self.header, self.comments, self.delimiter);
@@ -254,7 +244,7 @@ impl Options {
             check_format(&given, decisions.format, &name)?;
             decisions
         };
-        Ok(Resolved { inputs, decisions, type_assumed })
+        Ok((inputs, decisions))
     }
 
     /// Returns the type of numbers, and true for the default of `.bin`.
@@ -366,14 +356,6 @@ type GivenOption = (&'static str, bool, Applies);
 
 /// A description of formats, and the formats.
 type Applies = (&'static str, fn(Format) -> bool);
-
-/// The inputs, and what was decided.
-pub(super) struct Resolved {
-    pub(super) inputs: Vec<Input>,
-    pub(super) decisions: Decisions,
-    /// True if the type is the default for `.bin`.
-    pub(super) type_assumed: bool,
-}
 
 /// The sources of binary inputs.
 fn sources(

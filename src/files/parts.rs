@@ -13,7 +13,7 @@ use crate::io::budget::Budget;
 use crate::io::chunks::Chunks;
 use crate::io::fields::{InputKind, InputSpec};
 use crate::io::records::Records;
-use crate::io::{Counts, Input, Print, Text, binary, fields, numbers};
+use crate::io::{Input, Print, Text, binary, fields, numbers};
 use crate::key_buf::KeyBuf;
 use crate::parallel::Meanwhile;
 
@@ -151,12 +151,7 @@ impl<'a> Parts<'a> {
                 }
             }
         };
-        let counts = if let Content::Records { records, .. } = &content {
-            records.counts.clone()
-        } else {
-            Counts::default()
-        };
-        Ok(Dataset { content, counts, bytes, reading: Meanwhile::done(reading), parsing })
+        Ok(Dataset { content, bytes, reading: Meanwhile::done(reading), parsing })
     }
 }
 

@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use gpusort_order::key::ElementType;
+
 use super::decide::Decisions;
+use crate::clock::Instant;
 use crate::device::AdapterInfo;
 use crate::format::Format;
 use crate::io::Counts;
-use crate::order::Reading;
+use crate::io::fields::ResolvedKey;
+use crate::order::{KeyOrder, Reading};
 use crate::report::{self, Form};
 
 /// The result of a sort or a merge, apart from the output.
@@ -60,6 +64,18 @@ impl Report {
             sort: report::Report::on_cpu(Form::InOrder, Duration::ZERO),
             why: String::new(),
         }
+    }
+
+    /// Sets what a sort reports, after which `written` records were written.
+    pub(super) fn with_sort(self, sort: report::Report, repeated: usize, written: usize) -> Self {
+        let (repeated, written) = (repeated as u64, written as u64);
+        Self { sort, repeated, cut: self.records - repeated - written, ..self }
+    }
+
+    /// Sets the total time of work that began at this time.
+    pub(super) fn since(mut self, begin: Instant) -> Self {
+        self.phases.total = begin.elapsed();
+        self
     }
 
     /// Adds the report on a further part of the input.
@@ -127,25 +143,22 @@ pub struct ExplainedKey {
     pub is_last_resort: bool,
 }
 
+impl ExplainedKey {
+    pub(super) fn of(column: &str, kind: &str, order: KeyOrder, is_found: bool) -> Self {
+        let KeyOrder { descending, is_last_resort, .. } = order;
+        Self { column: column.to_owned(), kind: kind.to_owned(), descending, is_found, is_last_resort }
+    }
+}
+
 impl Explained {
-    pub(super) fn of(decisions: &Decisions) -> Self {
-        let key = |key: &crate::io::fields::ResolvedKey| ExplainedKey {
-            column: key.name.clone(),
-            kind: key.kind_name().to_owned(),
-            descending: key.order.descending,
-            is_found: key.is_found,
-            is_last_resort: key.order.is_last_resort,
-        };
-        let mut keys: Vec<ExplainedKey> = decisions.how.keys.iter().map(key).collect();
+    pub(super) fn of(Decisions { format, how, why, .. }: &Decisions) -> Self {
+        let key = |key: &ResolvedKey| ExplainedKey::of(&key.name, key.kind_name(), key.order, key.is_found);
+        let mut keys: Vec<ExplainedKey> = how.keys.iter().map(key).collect();
         if keys.is_empty() {
-            let order = decisions.how.by.order;
-            let kind = decisions.how.by.element.map_or("number", |element| element.name()).to_owned();
-            let is_found = order.reading == Reading::Any;
-            let column = "element".to_owned();
-            let descending = order.descending;
-            keys.push(ExplainedKey { column, kind, descending, is_found, is_last_resort: false });
+            let kind = how.by.element.map_or("number", ElementType::name);
+            let is_found = how.by.order.reading == Reading::Any;
+            keys.push(ExplainedKey::of("element", kind, how.by.order, is_found));
         }
-        let header = decisions.how.kind.divided().0.header;
-        Self { format: decisions.format, why: decisions.why, header, keys }
+        Self { format: *format, why, header: how.kind.divided().0.header, keys }
     }
 }

@@ -130,7 +130,7 @@ impl<'a> Runs<'a> {
         if let Content::Records { records, .. } = &mut part.content {
             self.head.append(std::mem::take(&mut records.head));
         }
-        if part.is_empty() {
+        if part.len() == 0 {
             self.report.add(part.report(self.ask.format));
             return Ok(());
         }
@@ -139,7 +139,12 @@ impl<'a> Runs<'a> {
         }
         let done = match part.content {
             Content::Numbers { map, print, .. } if !self.ask.positions => {
-                self.add_elements(part, (map, print), sorter)?
+                let outcome = part.order(sorter, self.ask, &Watch::default())?;
+                let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
+                // Binary elements are not printed.
+                let print = if self.ask.format.is_bits() { Print::Shortest } else { print };
+                let open = self.run_for(RunFormat::Elements(map, print), ends)?;
+                outcome.into_run().write(&mut output_of(&mut open.spill), &Watch::default())?
             }
             _ => self.add_records(part, sorter)?,
         };
@@ -161,7 +166,7 @@ impl<'a> Runs<'a> {
             before => {
                 self.open = before;
                 self.close()?;
-                Open { spill: self.spill()?, form, count: 0, last }
+                Open { spill: self.folders.create(self.budget.block())?, form, count: 0, last }
             }
         };
         Ok(self.open.insert(open))
@@ -184,19 +189,6 @@ impl<'a> Runs<'a> {
         Ok(Run { name, bytes, reader: Box::new(spilled), form, count })
     }
 
-    /// Adds a part that holds only elements.
-    fn add_elements(
-        &mut self,
-        part: Dataset,
-        (map, print): (KeyMap, Print),
-        sorter: &Sorter,
-    ) -> Result<Report, Error> {
-        let outcome = part.order(sorter, self.ask, &Watch::default())?;
-        let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
-        let open = self.run_for(RunFormat::Elements(map, print), ends)?;
-        outcome.spill(&mut output_of(&mut open.spill))
-    }
-
     /// The number of records so far, including skipped ones: the position of the next record.
     fn passed(&self) -> u64 {
         self.report.records + self.report.counts.skipped
@@ -206,7 +198,8 @@ impl<'a> Runs<'a> {
     fn add_records(&mut self, part: Dataset, sorter: &Sorter) -> Result<Report, Error> {
         let mut report = part.report(self.ask.format);
         let records = part.content.into_records(self.how)?;
-        let done = order_records(&records, records.words(), sorter, &self.ask, &mut |_, _| {})?;
+        let words = records.words(self.ask.selection.unique);
+        let done = order_records(&records, words, sorter, &self.ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
         let start = Instant::now();
         let payload = self.payload();
@@ -216,13 +209,10 @@ impl<'a> Runs<'a> {
         let open = self.run_for(RunFormat::Frames(payload), ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (payload, size), false, output)?;
-        report.sort = done.report;
-        report.repeated = done.repeated as u64;
-        report.cut = report.records - report.repeated - order.len() as u64;
         report.counts.respelled = records.respelled();
-        report.phases.read = part.reading.wait();
         report.phases.write = start.elapsed();
-        Ok(report)
+        report.phases.read = part.reading.wait();
+        Ok(report.with_sort(done.report, done.repeated, order.len()))
     }
 
     /// The payload of runs of records.
@@ -254,11 +244,6 @@ impl<'a> Runs<'a> {
         self.budget.block() / 4
     }
 
-    /// Creates storage for a run.
-    fn spill(&mut self) -> Result<Spill, Error> {
-        self.folders.create(self.budget.block())
-    }
-
     /// Merges the runs of all parts and writes the records: about `expected` bytes, 0 if unknown.
     /// The caller finishes the output.
     ///
@@ -279,11 +264,7 @@ impl<'a> Runs<'a> {
         // Runs of elements are merged as such if they have one type and print alike.
         let elements = match runs.first().map(|run| run.form) {
             Some(form @ RunFormat::Elements(map, print)) => {
-                let is_alike = |run: &Run| {
-                    run.form == form
-                        || is_bits && matches!(run.form, RunFormat::Elements(other, _) if other == map)
-                };
-                runs.iter().all(is_alike).then_some((map, print))
+                runs.iter().all(|run| run.form == form).then_some((map, print))
             }
             _ => None,
         };
@@ -297,7 +278,7 @@ impl<'a> Runs<'a> {
                 let payload = self.payload();
                 (RunFormat::Frames(payload), Target::Records(Emit::Frames(payload, self.frame_size())))
             };
-            let mut spill = self.spill()?;
+            let mut spill = self.folders.create(budget.block())?;
             let mut to = output_of(&mut spill);
             let merged = self.merge_some(some, into, &orders, &mut to, progress)?;
             drop(to);

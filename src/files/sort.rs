@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use gpusort_order::key::ElementType;
 
 use super::dataset::OutputSpec;
-use super::job::{Always, Job, To};
-use super::options::{Options, Resolved, has_options};
+use super::job::{Job, To};
+use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
 use crate::error::{Error, Hint};
@@ -36,6 +36,7 @@ use gpusort_order::Method;
 /// # Ok::<(), gpusort::Error>(())
 /// ```
 #[derive(Default)]
+#[must_use]
 pub struct Sort<'a> {
     pub(super) options: Options,
     to: Option<Format>,
@@ -53,60 +54,51 @@ has_options!(Sort<'_>, self => self.options);
 
 impl<'a> Sort<'a> {
     /// Sets the format of the output. The default follows from the output's name, then from the input.
-    #[must_use]
     pub fn to(self, format: Format) -> Self {
         Self { to: Some(format), ..self }
     }
 
     /// Writes only the first `first` records of the result.
-    #[must_use]
     pub fn top(self, first: u64) -> Self {
         Self { first: Some(first), ..self }
     }
 
     /// Writes the positions of the records in the input, from 0, instead of the records: as text,
     /// or in binary as u32, or as u64 beyond 2^32 records.
-    #[must_use]
     pub fn positions(self) -> Self {
         Self { positions: true, ..self }
     }
 
     /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
     /// `.gz` or `.bgz` are written so in any case; other names are refused.
-    #[must_use]
     pub fn bgzf(self) -> Self {
         Self { bgzf: true, ..self }
     }
 
     /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
     /// The default is the compression of the first input, then snappy.
-    #[must_use]
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self { parquet: Some(name.into()), ..self }
     }
 
     /// Sorts with this sorter; the default sorts on the CPU.
-    #[must_use]
     pub fn sorter(self, sorter: &'a Sorter) -> Self {
         Self { sorter: Some(sorter), ..self }
     }
 
     /// Sets the algorithm and its variant.
-    #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }
     }
 
     /// Adds a folder for temporary files, which are spread over all these folders. The default is
     /// /var/tmp or the system's folder.
-    #[must_use]
     pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folders.push(folder.into());
         self
     }
 
     /// Calls `tell`, from any thread, as the work progresses.
-    #[must_use]
     pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         Self { tell: Some(Box::new(tell)), ..self }
     }
@@ -119,7 +111,7 @@ impl<'a> Sort<'a> {
     /// An invalid option; errors of an input, the output or the device.
     pub fn output(self, path: impl AsRef<Path>) -> Result<Report, Error> {
         let (path, sorter) = (path.as_ref(), self.sorter);
-        self.resolve(Some(path))?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::File(path))
+        self.resolve(Some(path))?.run(&mut sorter.unwrap_or(&Sorter::cpu()), To::File(path))
     }
 
     /// Sorts into this writer. After an error, the writer may hold a part of the result.
@@ -129,7 +121,7 @@ impl<'a> Sort<'a> {
     /// See [`Sort::output`].
     pub fn write_to(self, writer: &mut (impl Write + Send)) -> Result<Report, Error> {
         let sorter = self.sorter;
-        self.resolve(None)?.run(&mut Always(sorter.unwrap_or(&Sorter::cpu())), To::Writer(writer))
+        self.resolve(None)?.run(&mut sorter.unwrap_or(&Sorter::cpu()), To::Writer(writer))
     }
 
     /// Resolves the options, for an output with this name.
@@ -164,7 +156,7 @@ impl<'a> Sort<'a> {
         if let Some(named) = options.format.filter(|format| format.is_table() || format.has_columns()) {
             written(named)?;
         }
-        let Resolved { inputs, decisions, type_assumed } = options.resolve(to_bits)?;
+        let (inputs, decisions) = options.resolve(to_bits)?;
         // A replaced file keeps its compression.
         let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
@@ -188,7 +180,6 @@ impl<'a> Sort<'a> {
         Ok(Job {
             inputs,
             decisions,
-            type_assumed,
             stretches: options.stretches,
             ask: OutputSpec { selection, positions, method, format },
             promised,
@@ -252,11 +243,9 @@ pub(super) fn output_format(
             };
             (format!("{rows} cannot be written as {to}"), hint)
         }
-        (true, _) if is_table(format) => {
-            ("positions cannot be written as a table".to_owned(), Hint::ToNumbers)
-        }
-        (false, false) if is_table(format) => {
-            ("numbers cannot be written as a table".to_owned(), Hint::ToNumbers)
+        (true, _) | (false, false) if is_table(format) => {
+            let what = if positions { "positions" } else { "numbers" };
+            (format!("{what} cannot be written as a table"), Hint::ToNumbers)
         }
         _ => return Ok((format, element)),
     };

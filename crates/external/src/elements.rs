@@ -7,7 +7,7 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 
 use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::opened::Opened;
@@ -19,7 +19,7 @@ use super::differences::{self, KeyReader};
 use super::disorder::{Disorder, not_sorted};
 use super::steps::{self, MergeSource, Merged, Step, merge_runs, share};
 use crate::error::Error;
-use crate::key_buf::{Block, KeyWidth, by_width};
+use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
@@ -84,6 +84,27 @@ pub enum ElementForm {
     Text(Print),
     /// A run.
     Run,
+}
+
+impl ElementForm {
+    /// Writes the elements of these keys, and passes the number of elements written so far to `progress`.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn write(
+        self,
+        keys: &KeyBuf,
+        order: KeyMap,
+        to: &mut impl Write,
+        progress: impl FnMut(u64),
+    ) -> io::Result<()> {
+        match self {
+            Self::Binary => binary::write(keys, order, to, progress),
+            Self::Text(print) => write_text(keys.borrowed(), order, print, to, progress),
+            Self::Run => differences::write(keys, to).map(drop),
+        }
+    }
 }
 
 type Run<'a, W> = steps::RunCursor<ElementSource<'a, W>>;
@@ -223,7 +244,8 @@ pub(crate) fn merge<W: KeyWidth + itoa::Integer>(
     // and as written.
     let (size, word) = (order.element.bytes(), size_of::<W>());
     let key = if size < word { size } else { 0 } + 4 * word;
-    let bytes = usize::try_from(memory / key as u64).map_or(usize::MAX, |keys| keys.saturating_mul(2 * word));
+    let bytes =
+        usize::try_from(memory / key as u64).map_or(usize::MAX, |keys| keys.saturating_mul(word) / 3 * 4);
     // Inputs have equal shares.
     let length = |source: &Source| if let Source::Run(_, length, _) = source { *length } else { 1 };
     let all = sources.iter().map(length).sum();
@@ -232,15 +254,7 @@ pub(crate) fn merge<W: KeyWidth + itoa::Integer>(
         Ok(Run::new(ElementSource::<W>::new(source, order)?, share))
     };
     let mut runs = sources.into_iter().map(run).collect::<Result<Vec<_>, Error>>()?;
-    let write = |keys: Vec<W>| {
-        let keys = keys.into();
-        let result = match form {
-            ElementForm::Binary => binary::write(&keys, order, to, |_| {}),
-            ElementForm::Text(print) => write_text(keys, order, print, to, |_| {}),
-            ElementForm::Run => differences::write(&keys, to).map(drop),
-        };
-        result.map_err(|error| to.failed(error))
-    };
+    let write = |keys: Vec<W>| form.write(&keys.into(), order, to, |_| {}).map_err(|error| to.failed(error));
     let mut last = None;
     let merge = |runs: &mut [Run<W>], left| Ok(merge_some(runs, selection.unique, left, &mut last));
     merge_runs(&mut runs, selection, merge, write, progress)

@@ -122,11 +122,12 @@ impl Keyed {
     }
 
     /// Returns the words to sort by, most significant first, and the ties to settle where all words are
-    /// equal.
-    pub fn words(&self) -> Words<'_> {
+    /// equal. With `unique`, the sort keeps only the first record of each key.
+    pub fn words(&self, unique: bool) -> Words<'_> {
         let (words, ties) = self.packed();
         let halves = || self.pieces.iter().filter_map(|piece| piece.keys.high()).map(Cow::Borrowed).collect();
-        Words { words: words.unwrap_or_else(|| vec![KeyBuf::Wide(halves())]), ties }
+        let words = words.unwrap_or_else(|| vec![KeyBuf::Wide(halves())]);
+        Words { words, ties: ties.or_else(|| self.ties_of_unique(unique)) }
     }
 
     fn packed(&self) -> (Option<Vec<KeyBuf<'static>>>, Option<Ties>) {
@@ -135,7 +136,7 @@ impl Keyed {
     }
 
     /// Returns the words as [`Self::words`] does, but drops keys that settling the ties does not need.
-    pub fn take_words(&mut self) -> Words<'static> {
+    pub fn take_words(&mut self, unique: bool) -> Words<'static> {
         let (words, ties) = self.packed();
         // A sort with `unique` looks for invalid fields.
         let may_be_invalid = self.orders[0].place(Class::Invalid) != Nulls::Error && ties.is_some();
@@ -151,7 +152,7 @@ impl Keyed {
             self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
         }
         self.number = self.number.take().filter(|_| ties.as_ref().is_some_and(|ties| ties.key == 1));
-        Words { words, ties }
+        Words { words, ties: ties.or_else(|| self.ties_of_unique(unique)) }
     }
 
     /// Settles the order of records that these words sorted.
@@ -181,7 +182,7 @@ impl Keyed {
 
     /// Returns the ties that keep all records with invalid fields, and notice those with another spelling;
     /// only `unique` needs them.
-    pub fn ties_of_unique(&self, unique: bool) -> Option<Ties> {
+    fn ties_of_unique(&self, unique: bool) -> Option<Ties> {
         let is_needed = unique && (self.counts.invalid > 0 || self.told.is_some());
         is_needed.then_some(Ties { key: self.orders.len(), bytes: 0 })
     }

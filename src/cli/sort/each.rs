@@ -150,7 +150,7 @@ fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<O
         match options::sort(&one)?.resolve(Some(&target)) {
             Ok(job) => {
                 ensure!(
-                    job.format() == job.input_format(),
+                    job.format() == job.decisions.format,
                     "{}: --each keeps the format of each file; leave out --to",
                     human::path(file)
                 );

@@ -130,22 +130,17 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
         job.print();
     }
     let timing_to = options::timing(args, output.is_none(), job.format())?;
-    job.last();
+    job.is_last = true;
     notes(&job, "sorted", args.quiet, &progress);
     let to = output.map_or(To::Stdout, To::File);
     let report = if args.merge {
         job.merge(to)?
     } else {
         let mut devices = Devices::new(args, &progress)?;
-        if file.is_none() {
-            job.run(&mut devices, to)?
-        } else {
-            let loaded = job.load()?;
-            if loaded.is_nothing() {
-                file.refuse()?;
-            }
-            job.sort_only(loaded, &mut devices, to)?()?
+        if job.decisions.is_nothing {
+            file.refuse()?;
         }
+        job.run(&mut devices, to)?
     };
     drop(progress);
     tell(args, timing_to, &job, &report, None)
@@ -154,7 +149,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
 /// Prints notes on the decisions about an input that was `did`, sorted or compared.
 pub(super) fn notes(job: &Job, did: &str, quiet: bool, progress: &Progress) {
     if !quiet {
-        let notes = job.notes().iter().filter_map(|note| options::note(note, did));
+        let notes = job.decisions.notes.iter().filter_map(|note| options::note(note, did));
         notes.for_each(|note| progress.note(&note));
     }
 }
@@ -184,7 +179,7 @@ fn tell(
         return Ok(());
     };
     let why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
-    let type_assumed = job.type_is_assumed() && !args.merge;
+    let type_assumed = job.decisions.type_assumed && !args.merge;
     let timing = Timing { report, file, why, type_assumed, explained: job.explain()? };
     let line = match (args.json, args.verbose) {
         (true, _) => timing.json(),

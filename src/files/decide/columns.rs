@@ -4,7 +4,7 @@ use super::Asked;
 use super::look::Look;
 use crate::error::Error;
 use crate::format::Format;
-use crate::io::fields::{ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey};
+use crate::io::fields::{ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey, end_of_row};
 use crate::io::text::{LineEnd, Text};
 
 /// The division of lines into fields, and the names of columns.
@@ -110,11 +110,8 @@ fn candidates(text: &Text, rows: usize, asked: &Asked, fields: Fields) -> Vec<(u
             header = Some((at, false));
             left -= 1;
         }
-        let next = match dialect.comment(&text.bytes, at) {
-            Some(end) => Some(end),
-            None => crate::io::fields::end_of_row(&text.bytes, at, fields),
-        };
-        let Some(next) = next else { break };
+        let comment = dialect.comment(&text.bytes, at);
+        let Some(next) = comment.or_else(|| end_of_row(&text.bytes, at, fields)) else { break };
         at = next;
     }
     if asked.by.keys.iter().any(Key::is_name) {

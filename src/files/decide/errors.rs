@@ -31,9 +31,9 @@ impl Decider<'_> {
         };
         let word = if is_word { misfit } else { first };
         let name = if survey.has_units() { "size" } else { name };
-        let as_text = |key: &mut ResolvedKey| key.order.reading = Kind::Text.reading(key.order.nocase);
+        let as_text = alone(how, number, |key| key.order.reading = Kind::Text.reading(key.order.nocase));
         let mut remedies = Vec::new();
-        if self.first_invalid(how, number, &as_text)?.is_none() {
+        if self.first_invalid(&as_text)?.is_none() {
             remedies.push(Remedy::Key(key.with_kind("text").into()));
         }
         if survey.has_one_form() || name != "time" {
@@ -62,22 +62,22 @@ impl Decider<'_> {
         if fits || key.order.invalid != Invalid::Error {
             return Ok(());
         }
-        let Some((token, at, error)) = self.first_invalid(how, number, &|_| {})? else { return Ok(()) };
+        let Some((token, at, error)) = self.first_invalid(&alone(how, number, |_| {}))? else {
+            return Ok(());
+        };
         let Some(Hint::Remedies(plain)) = error.hint() else { return Ok(()) };
         let mut remedies = Vec::new();
         let is_number = matches!(key.order.reading, Reading::Numbers | Reading::Sizes);
-        let leads = |key: &mut ResolvedKey| key.order.leading = true;
         if is_number
             && !key.order.leading
             && begins_with_number(&token)
-            && self.first_invalid(how, number, &leads)?.is_none()
+            && self.first_invalid(&alone(how, number, |key| key.order.leading = true))?.is_none()
         {
             remedies.push(Remedy::Leading);
         }
-        let reads_sizes = |key: &mut ResolvedKey| key.order.reading = Reading::Sizes;
         if key.order.reading == Reading::Numbers
             && how.has_key()
-            && self.first_invalid(how, number, &reads_sizes)?.is_none()
+            && self.first_invalid(&alone(how, number, |key| key.order.reading = Reading::Sizes))?.is_none()
         {
             remedies.push(Remedy::Key(key.with_kind("size").into()));
         }
@@ -85,32 +85,25 @@ impl Decider<'_> {
         let text = std::str::from_utf8(&token).ok().filter(|text| is_word(text));
         let is_json = how.kind.divided().0.fields == Fields::Json;
         if let Some(text) = text.filter(|_| !is_json) {
-            let na = |key: &mut ResolvedKey| key.spelling_mut().empty.push(text.as_bytes().to_vec());
-            if self.first_invalid(how, number, &na)?.is_none() {
+            let na = alone(how, number, |key| key.spelling_mut().empty.push(text.as_bytes().to_vec()));
+            if self.first_invalid(&na)?.is_none() {
                 remedies.push(Remedy::Na(text.into()));
             }
         }
         if self.is_first_line(how, number, at)?
-            && self.first_invalid(&below_header(how), number, &|_| {})?.is_none()
+            && self.first_invalid(&alone(&below_header(how), number, |_| {}))?.is_none()
         {
             remedies.push(Remedy::Header);
         }
         Err(error.hinting(Hint::Remedies(remedies.into())))
     }
 
-    /// Returns the first field that the kind of a key refuses after a change to the key, with its place and
-    /// its error.
-    fn first_invalid(
-        &self,
-        how: &InputSpec,
-        number: usize,
-        change: &dyn Fn(&mut ResolvedKey),
-    ) -> Result<Option<(Vec<u8>, u64, Error)>, Error> {
-        let how = changed(how, number, change);
+    /// Returns the first field that the kind of the only key refuses, with its place and its error.
+    fn first_invalid(&self, how: &InputSpec) -> Result<Option<(Vec<u8>, u64, Error)>, Error> {
         let mut found = None;
         self.look.for_each(how.kind.divided().0, &mut |text, bodies, base, is_tail| {
             if found.is_none() {
-                let layout = Layout::new(text, &how);
+                let layout = Layout::new(text, how);
                 let invalid = layout.first_invalid(bodies);
                 found = invalid.map(|(at, error)| (layout.token(at, 0), error, base + at as u64, is_tail));
             }
@@ -130,8 +123,8 @@ impl Decider<'_> {
             return Ok(remedies);
         };
         if is_word(text) {
-            let na = |key: &mut ResolvedKey| key.spelling_mut().empty.push(word.text.clone());
-            if self.goes_through(how, number, &na)? {
+            let na = alone(how, number, |key| key.spelling_mut().empty.push(word.text.clone()));
+            if self.has_kind(&na)? {
                 remedies.push(Remedy::Na(text.into()));
             }
         }
@@ -160,23 +153,16 @@ impl Decider<'_> {
             ("thousands", Remedy::Thousands(','), '.', Some(',')),
         ] {
             let Ok(marks) = Marks::new(decimal, thousands) else { continue };
-            if self.goes_through(how, number, &|key| key.spelling_mut().marks = Some(marks))? {
+            if self.has_kind(&alone(how, number, |key| key.spelling_mut().marks = Some(marks)))? {
                 options.push((option, remedy));
             }
         }
         Ok(options)
     }
 
-    /// Returns true if the column fits a kind other than text after a change.
-    fn goes_through(
-        &self,
-        how: &InputSpec,
-        number: usize,
-        change: &dyn Fn(&mut ResolvedKey),
-    ) -> Result<bool, Error> {
-        let how = changed(how, number, change);
-        let surveyed = self.look.survey(&how)?;
-        Ok(have_kind(&surveyed.columns[0]))
+    /// Returns true if the column of the only key fits a kind other than text.
+    fn has_kind(&self, how: &InputSpec) -> Result<bool, Error> {
+        Ok(have_kind(&self.look.survey(how)?.columns[0]))
     }
 
     /// Returns true for a field of the first line if without that line its column fits a kind other than
@@ -225,7 +211,7 @@ fn below_header(how: &InputSpec) -> InputSpec {
 }
 
 /// Returns the specification of a key alone, after a change to the key.
-fn changed(how: &InputSpec, number: usize, change: &dyn Fn(&mut ResolvedKey)) -> InputSpec {
+fn alone(how: &InputSpec, number: usize, change: impl FnOnce(&mut ResolvedKey)) -> InputSpec {
     let mut how = InputSpec { keys: vec![how.keys[number].clone()], ..how.clone() };
     change(&mut how.keys[0]);
     how

@@ -46,12 +46,19 @@ pub(crate) struct Asked<'a> {
 
 /// The decisions, with their reasons.
 #[derive(Clone, Debug)]
-pub(crate) struct Decisions {
-    pub(crate) format: Format,
-    pub(crate) how: InputSpec,
-    pub(crate) notes: Vec<Note>,
+pub struct Decisions {
+    /// The format of the inputs.
+    pub format: Format,
+    /// The division of the inputs into records, and their keys.
+    pub how: InputSpec,
+    /// Notes on what was decided.
+    pub notes: Vec<Note>,
     /// The reason for the format.
-    pub(crate) why: &'static str,
+    pub why: &'static str,
+    /// True if the type of the elements is the default for `.bin`.
+    pub type_assumed: bool,
+    /// True if the inputs were looked at and have no bytes.
+    pub is_nothing: bool,
 }
 
 /// A note on a decision that the data calls into question.
@@ -109,7 +116,8 @@ struct Decider<'a> {
 impl Decisions {
     fn new(asked: &Asked, kind: InputKind, keys: Vec<ResolvedKey>) -> Self {
         let how = InputSpec { kind, by: asked.by.clone(), keys, columns: 1 };
-        Self { format: asked.format, how, notes: Vec::new(), why: "default" }
+        let (notes, type_assumed, is_nothing) = (Vec::new(), false, false);
+        Self { format: asked.format, how, notes, why: "default", type_assumed, is_nothing }
     }
 }
 
@@ -149,7 +157,7 @@ impl Decider<'_> {
         let mut decisions = Decisions { format, why, ..Decisions::new(asked, kind, keys) };
         decisions.how.columns = header.columns;
         match first {
-            None => return Ok(decisions),
+            None => return Ok(Decisions { is_nothing: true, ..decisions }),
             Some(_) if has_no_key => self.decide_lines(&mut decisions)?,
             Some(_) => self.decide_keys(&mut decisions, header)?,
         }

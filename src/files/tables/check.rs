@@ -125,7 +125,8 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Vec<Opti
             let float = floats.as_ref().map(|floats| floats.as_primitive::<Float64Type>().value(part));
             float.is_some_and(|float| float.is_nan() || float == 0.0)
         };
-        let values = KeyArrays(vec![least.clone()]).keys(slice::from_ref(key), "").ok()?;
+        let values =
+            KeyArrays { keys: slice::from_ref(key), table: "", arrays: vec![least.clone()] }.keys().ok()?;
         for part in 0..least.len() {
             let has_nulls = nulls.get(part).is_none_or(|nulls| *nulls != Some(0));
             let is_open = least.is_null(part)

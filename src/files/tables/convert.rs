@@ -19,7 +19,6 @@ impl Job<'_> {
         to: To,
         work: impl FnOnce(Output) -> Result<Report, Error>,
     ) -> Result<Report, Error> {
-        let begin = Instant::now();
         let mut output = self.open(to)?;
         let most = usize::try_from(room(&self.budget) / 4).unwrap_or(usize::MAX);
         let mut spool = tempfile::spooled_tempfile_in(most, self.temp_folder());
@@ -27,18 +26,17 @@ impl Job<'_> {
         let report = work(text.cancelled_by(&self.cancel))?;
         let start = Instant::now();
         let InputKind::Table(dialect) = self.decisions.how.kind else { panic!("only tables are converted") };
-        let name = self.inputs()[0].name();
+        let name = self.inputs[0].name();
         let stored = Stored::spooled(spool)?;
         let table = TextTable::open(name, stored, dialect, &self.decisions.how.by.spelling.empty)?;
         let schema = table.schema();
-        let tables = Tables::new(self, Vec::new(), schema.clone(), 0);
+        let tables = Tables::new(self, Vec::new(), schema.clone());
         let mut sink = Sink::new(&tables, schema, &[], &mut output, Some(most))?;
         table.each(&mut |batch| sink.write(batch))?;
         sink.finish()?;
         self.close(output)?;
         let mut report = Report { format, ..report };
         report.phases.write += start.elapsed();
-        report.phases.total = begin.elapsed();
         Ok(report)
     }
 }

@@ -1,6 +1,5 @@
 //! The keys of tables: their columns, and the order of rows by them.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -131,10 +130,10 @@ impl TableKey {
         }
     }
 
-    /// Takes the array of the key from a batch, which has only these columns, if given.
-    fn array(&self, batch: &RecordBatch, columns: Option<&[usize]>) -> ArrayRef {
-        let place = columns.and_then(|columns| columns.iter().position(|&column| column == self.path[0]));
-        let mut array = batch.column(place.unwrap_or(self.path[0])).clone();
+    /// Takes the array of the key from a batch of these columns.
+    fn array(&self, batch: &RecordBatch, columns: &[usize]) -> ArrayRef {
+        let place = columns.iter().position(|&column| column == self.column());
+        let mut array = batch.column(place.expect("the columns of keys are read")).clone();
         for &number in &self.path[1..] {
             let parent = array.as_struct();
             let nulls = NullBuffer::union(parent.nulls(), parent.column(number).logical_nulls().as_ref());
@@ -147,32 +146,38 @@ impl TableKey {
     }
 }
 
-/// The arrays of the keys of some rows, one for each key.
-pub(crate) struct KeyArrays(pub(super) Vec<ArrayRef>);
+/// The arrays of the keys of some rows.
+pub(crate) struct KeyArrays<'a> {
+    pub(super) keys: &'a [TableKey],
+    /// The name of the table, for messages.
+    pub(super) table: &'a str,
+    /// An array for each key.
+    pub(super) arrays: Vec<ArrayRef>,
+}
 
-impl KeyArrays {
-    /// Takes the key arrays from a batch, which has only these columns, if given.
-    pub(crate) fn of(keys: &[TableKey], batch: &RecordBatch, columns: Option<&[usize]>) -> Self {
-        Self(keys.iter().map(|key| key.array(batch, columns)).collect())
+impl<'a> KeyArrays<'a> {
+    /// Takes the key arrays from a batch of these columns.
+    pub(crate) fn of(keys: &'a [TableKey], table: &'a str, batch: &RecordBatch, columns: &[usize]) -> Self {
+        Self { keys, table, arrays: keys.iter().map(|key| key.array(batch, columns)).collect() }
     }
 
-    /// Concatenates arrays of the same keys.
+    /// Concatenates arrays of the same keys, at least one of each.
     ///
     /// # Errors
     ///
     /// Dictionaries of too many values.
     pub(crate) fn joined(all: &[Self]) -> Result<Self, Error> {
-        let count = all.first().map_or(0, |first| first.0.len());
+        let Self { keys, table, .. } = all[0];
         let column = |number: usize| {
-            let chunks: Vec<ArrayRef> = all.iter().map(|one| one.0[number].clone()).collect();
+            let chunks: Vec<ArrayRef> = all.iter().map(|one| one.arrays[number].clone()).collect();
             joined(chunks[0].data_type(), &chunks).map_err(failed)
         };
-        Ok(Self((0..count).map(column).collect::<Result<_, _>>()?))
+        Ok(Self { keys, table, arrays: (0..keys.len()).map(column).collect::<Result<_, _>>()? })
     }
 
     /// Returns the number of rows.
     pub(crate) fn rows(&self) -> usize {
-        self.0.first().map_or(0, Array::len)
+        self.arrays.first().map_or(0, Array::len)
     }
 
     /// Returns the keys, which compare with those of other batches.
@@ -180,18 +185,18 @@ impl KeyArrays {
     /// # Errors
     ///
     /// See [`KeyArrays::decoded`]; texts of 2 GiB.
-    pub(crate) fn keys(&self, keys: &[TableKey], table: &str) -> Result<Keys, Error> {
-        self.decoded_across(keys, table)?.keys(self.rows())
+    pub(crate) fn keys(&self) -> Result<Keys, Error> {
+        self.decoded(true)?.keys(self.rows())
     }
 
-    /// Returns a row's values of `keys` (a prefix of these arrays) as comparable bytes.
+    /// Returns a row's values of the first `keys` keys as comparable bytes.
     ///
     /// # Errors
     ///
     /// See [`KeyArrays::keys`].
-    pub(crate) fn key(&self, row: usize, keys: &[TableKey], table: &str) -> Result<Vec<u8>, Error> {
-        let one = Self(self.0.iter().map(|array| array.slice(row, 1)).collect());
-        Ok(one.keys(keys, table)?.key(0))
+    pub(crate) fn key(&self, row: usize, keys: usize) -> Result<Vec<u8>, Error> {
+        let arrays = self.arrays[..keys].iter().map(|array| array.slice(row, 1)).collect();
+        Ok(Self { arrays, ..*self }.keys()?.key(0))
     }
 
     /// Returns the numbers of the rows in order.
@@ -199,62 +204,44 @@ impl KeyArrays {
     /// # Errors
     ///
     /// See [`KeyArrays::decoded`].
-    pub(crate) fn order(&self, keys: &[TableKey], table: &str) -> Result<Vec<u32>, Error> {
-        argsort(&self.decoded(keys, table)?.columns())
+    pub(crate) fn order(&self) -> Result<Vec<u32>, Error> {
+        argsort(&self.decoded(false)?.columns())
     }
 
-    /// Decodes the arrays to columns that can be compared.
+    /// Decodes the arrays to columns that can be compared, with `is_across` also with those of other batches.
     ///
     /// # Errors
     ///
     /// A type without an order.
-    pub(crate) fn decoded(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
-        self.decode(keys, table, false)
-    }
-
-    /// Decodes the arrays to columns that compare with those of other batches.
-    ///
-    /// # Errors
-    ///
-    /// See [`KeyArrays::decoded`].
-    pub(crate) fn decoded_across(&self, keys: &[TableKey], table: &str) -> Result<DecodedKeys, Error> {
-        self.decode(keys, table, true)
-    }
-
-    fn decode(&self, keys: &[TableKey], table: &str, is_across: bool) -> Result<DecodedKeys, Error> {
-        let of_key = |(key, array): (&TableKey, &ArrayRef)| {
+    pub(crate) fn decoded(&self, is_across: bool) -> Result<DecodedKeys<'a>, Error> {
+        let Self { keys, table, arrays } = self;
+        let of_key = |(key, array): (&'a TableKey, &ArrayRef)| {
             let decoded = Decoded::decode(&key.field, array, is_across);
             let decoded = decoded.map_err(|error| {
                 Error::input(format!("{table}, column '{}'", key.name), error.to_string())
             })?;
-            Ok::<_, Error>((decoded, key.order))
+            Ok::<_, Error>((decoded, key))
         };
-        Ok(DecodedKeys(keys.iter().zip(&self.0).map(of_key).collect::<Result<_, _>>()?))
+        Ok(DecodedKeys(keys.iter().zip(arrays).map(of_key).collect::<Result<_, _>>()?))
     }
 
     /// Formats the key of a row for messages.
     pub(crate) fn shown(&self, key: usize, row: usize) -> String {
         let options = FormatOptions::new().with_null("an empty field");
-        let array = in_utc(&self.0[key]);
+        let array = in_utc(&self.arrays[key]);
         let shown = ArrayFormatter::try_new(&array, &options);
         shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
 }
 
-/// Returns the numbers of the columns of keys, each once, in their order in the table.
-pub(crate) fn columns_of(keys: &[TableKey]) -> Vec<usize> {
-    let columns: BTreeSet<usize> = keys.iter().map(TableKey::column).collect();
-    columns.into_iter().collect()
-}
-
 /// Decoded keys, in columns that order the rows.
-pub(crate) struct DecodedKeys(Vec<(Decoded, KeyOrder)>);
+pub(crate) struct DecodedKeys<'a>(Vec<(Decoded, &'a TableKey)>);
 
-impl DecodedKeys {
+impl DecodedKeys<'_> {
     pub(crate) fn columns(&self) -> Vec<Column<'_>> {
         let mut columns = Vec::new();
-        for (decoded, order) in &self.0 {
-            columns.extend(decoded.columns().into_iter().map(|column| column.in_order(*order)));
+        for (decoded, key) in &self.0 {
+            columns.extend(decoded.columns().into_iter().map(|column| column.in_order(key.order)));
         }
         columns
     }
@@ -270,34 +257,24 @@ impl DecodedKeys {
         Ok(Keys::of(columns.collect::<Result<_, _>>()?).by_records())
     }
 
-    /// Returns a function that compares two rows: true if all keys are equal.
-    pub(crate) fn sameness(&self) -> impl Fn(usize, usize) -> bool + Sync + '_ {
-        let all: Vec<_> = self.0.iter().map(|(decoded, order)| decoded.sameness(*order)).collect();
-        move |a, b| all.iter().all(|is_same| is_same(a, b))
-    }
-
     /// Counts nulls and NaN. `place` names the place of a row.
     ///
     /// # Errors
     ///
     /// A null or NaN that the order of its key refuses.
-    pub(crate) fn count(
-        &self,
-        keys: &[TableKey],
-        counts: &mut Counts,
-        place: impl Fn(usize) -> String,
-    ) -> Result<(), Error> {
-        for ((decoded, order), key) in self.0.iter().zip(keys) {
+    pub(crate) fn count(&self, counts: &mut Counts, place: impl Fn(usize) -> String) -> Result<(), Error> {
+        for (decoded, key) in &self.0 {
             let empty = decoded.nulls().map_or(0, NullBuffer::null_count) as u64;
-            if empty > 0 && order.empty == Nulls::Error {
+            if empty > 0 && key.order.empty == Nulls::Error {
                 let row = decoded.nulls().and_then(|nulls| nulls.iter().position(|is_valid| !is_valid));
-                let place = format!("{}, column '{}'", place(row.unwrap_or(0)), key.name);
+                let row = row.expect("a row is null");
+                let place = format!("{}, column '{}'", place(row), key.name);
                 return Err(Error::input(place, "the field is empty").hinting(Hint::Empty));
             }
-            let nan = decoded.nan();
-            if nan > 0 && order.nan == Nulls::Error {
+            let (nan, first) = decoded.nans();
+            if nan > 0 && key.order.nan == Nulls::Error {
                 let problem = format!("column '{}' has NaN", key.name);
-                let place = place(decoded.first_nan().unwrap_or(0));
+                let place = place(first.expect("a row has a NaN"));
                 return Err(Error::input(place, problem).hinting(Hint::Nan));
             }
             counts.empty += empty;

@@ -115,14 +115,13 @@ impl<'a> Merging<'a> {
         rows: usize,
     ) -> Result<(), Error> {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return Ok(()) };
-        let name = self.reading.tables.all[0].name();
-        let [first, last] = [first, last].map(|row| keys.key(row as usize, self.reading.keys, name));
+        let [first, last] = [first, last].map(|row| keys.key(row as usize, self.reading.keys.len()));
         let (first, last) = (first?, last?);
         let is_unique = self.job.ask.selection.unique;
         if self.open.as_ref().is_some_and(|(_, last)| is_unique || *last > first) {
             self.close()?;
         }
-        let arrays = all_joined(&self.schema, 0, &mut arrays::chunks(batches))?;
+        let arrays = all_joined(&mut arrays::chunks(batches))?;
         let mut writer = if let Some((writer, _)) = self.open.take() { writer } else { self.begin_run()? };
         let parts: Vec<_> = ranges(positions.len(), rows).collect();
         for parts in parts.chunks(4 * parallel::threads()) {

@@ -38,11 +38,10 @@ use crate::columns::order_columns;
 use crate::error::Error;
 use crate::external::Disorder;
 use crate::format::Format;
+use crate::io::Output;
 use crate::io::arrow::{Part, Table, common_schema};
 use crate::io::budget::Budget;
-use crate::io::{Input, Output};
 use crate::key_buf::KeyBuf;
-use crate::order::Selection;
 use crate::sorter::Sorter;
 
 /// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and
@@ -76,30 +75,23 @@ fn order(
     sorter: &Sorter,
     report: &mut Report,
 ) -> Result<Vec<u32>, Error> {
-    let (Reading { tables, keys, .. }, first) = (reading, report.records);
+    let (tables, first) = (reading.tables, report.records);
     let job = tables.job;
     report.records += arrays.rows() as u64;
-    let decoded = arrays.decoded(keys, tables.all[0].name())?;
-    decoded.count(keys, &mut report.counts, |row| tables.place(first + row as u64))?;
+    let decoded = arrays.decoded(false)?;
+    decoded.count(&mut report.counts, |row| tables.place(first + row as u64))?;
     let passes = &mut job.watch.passes();
-    let (mut positions, sort) = order_columns(sorter, &decoded.columns(), job.ask.method, passes)?;
-    report.sort = sort.after(&report.sort);
-    let Selection { unique, first } = job.ask.selection;
-    if unique {
-        let (all, is_same) = (positions.len(), decoded.sameness());
-        positions.dedup_by(|later, first| is_same(*first as usize, *later as usize));
-        report.repeated += (all - positions.len()) as u64;
-    }
-    let all = positions.len();
-    positions.truncate(first.unwrap_or(usize::MAX));
-    report.cut += (all - positions.len()) as u64;
-    Ok(positions)
+    let (selection, method) = (job.ask.selection, job.ask.method);
+    let done = order_columns(sorter, &decoded.columns(), selection, method, passes)?;
+    report.sort = done.report.after(&report.sort);
+    report.repeated += done.repeated as u64;
+    report.cut += (arrays.rows() - done.repeated - done.words.len()) as u64;
+    Ok(done.words.into_vec().expect("positions have 32 bits"))
 }
 
 impl Job<'_> {
     /// Sorts tables.
     pub(super) fn sort_tables(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
-        let begin = Instant::now();
         let tables = self.open_tables()?;
         let keys = tables.keys()?;
         devices.expect(None);
@@ -127,14 +119,14 @@ impl Job<'_> {
         } else {
             self.sort_in_parts(reading, limit, devices, &mut output)?
         };
+        // The output may replace an input.
+        report.bytes = self.known_size();
         self.close(output)?;
         if few.is_some() {
             report.cut += tables.rows - report.records;
             report.records = tables.rows;
         }
-        report.bytes = tables.size;
         report.types = types(&keys);
-        report.phases.total = begin.elapsed();
         Ok(report)
     }
 
@@ -183,8 +175,7 @@ impl Job<'_> {
     }
 
     /// Merges sorted tables.
-    pub(super) fn merge_tables(&self, to: To) -> Result<Report, Error> {
-        let begin = Instant::now();
+    pub(super) fn merge_tables(&self, begin: Instant, to: To) -> Result<Report, Error> {
         let tables = self.open_tables()?;
         let keys = tables.keys()?;
         let mut output = self.open(to)?;
@@ -193,7 +184,7 @@ impl Job<'_> {
         merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
         let merged = merging.write(&mut output)?;
         self.close(output)?;
-        Ok(self.merge_report(begin, tables.size, types(&keys), merged))
+        Ok(self.merge_report(begin, types(&keys), merged))
     }
 
     /// Checks the order of tables.
@@ -208,22 +199,16 @@ impl Job<'_> {
         if self.decisions.how.by.keys.is_empty() {
             return Ok(Vec::new());
         }
-        let key = |key: TableKey| ExplainedKey {
-            kind: key.kind(),
-            column: key.name,
-            descending: key.order.descending,
-            is_found: true,
-            is_last_resort: false,
-        };
+        let key = |key: TableKey| ExplainedKey::of(&key.name, &key.kind(), key.order, true);
         Ok(self.open_tables()?.keys()?.into_iter().map(key).collect())
     }
 
     fn open_tables(&self) -> Result<Tables<'_>, Error> {
-        let (inputs, folder) = (self.inputs(), self.temp_folder());
+        let folder = self.temp_folder();
         let open = |input| Table::open(input, self.decisions.format, &folder);
-        let all = inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let all = self.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let schema = common_schema(&all)?;
-        Ok(Tables::new(self, all, schema, inputs.iter().filter_map(Input::size).sum()))
+        Ok(Tables::new(self, all, schema))
     }
 }
 
@@ -263,14 +248,12 @@ struct Tables<'a> {
     rows: u64,
     /// Approximate bytes of the rows in memory.
     bytes: u64,
-    /// Bytes of the inputs.
-    size: u64,
     /// The values first read of ordered dictionaries, by the path of their field.
     dictionaries: Mutex<HashMap<Vec<usize>, ArrayRef>>,
 }
 
 impl<'a> Tables<'a> {
-    fn new(job: &'a Job<'a>, all: Vec<Table>, schema: SchemaRef, size: u64) -> Self {
+    fn new(job: &'a Job<'a>, all: Vec<Table>, schema: SchemaRef) -> Self {
         let (mut parts, mut before, mut rows) = (Vec::new(), Vec::new(), 0);
         for (number, table) in all.iter().enumerate() {
             before.push(rows);
@@ -279,7 +262,7 @@ impl<'a> Tables<'a> {
             parts.extend(own);
         }
         let bytes = parts.iter().map(|part| part.bytes).sum();
-        Self { job, all, schema, parts, before, rows, bytes, size, dictionaries: Mutex::default() }
+        Self { job, all, schema, parts, before, rows, bytes, dictionaries: Mutex::default() }
     }
 
     fn keys(&self) -> Result<Vec<TableKey>, Error> {

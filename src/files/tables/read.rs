@@ -1,5 +1,6 @@
 //! Reads the parts of tables, several at a time on all cores, in the order of the input.
 
+use std::collections::BTreeSet;
 use std::iter;
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +9,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 
 use super::Tables;
-use super::keys::{KeyArrays, TableKey, columns_of};
+use super::keys::{KeyArrays, TableKey};
 use crate::columns::arrow::is_ordered;
 use crate::error::Error;
 use crate::format::Format;
@@ -32,13 +33,16 @@ pub(super) struct Reader<'a> {
     open: Batches<'a>,
 }
 
+/// The rows kept of each part, with the number of the part.
+type Kept = Vec<(usize, RecordBatch)>;
+
 /// The settings for reading parts.
 #[derive(Clone)]
 pub(super) struct Reading<'a> {
     pub(super) tables: &'a Tables<'a>,
     pub(super) keys: &'a [TableKey],
-    /// The columns to read; `None` for all.
-    pub(super) columns: Option<Vec<usize>>,
+    /// The columns to read.
+    columns: Vec<usize>,
     /// True if texts are views.
     views: bool,
     /// The schema of the batches.
@@ -49,16 +53,20 @@ pub(super) struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
-        let columns = tables.job.ask.positions.then(|| columns_of(keys));
-        Self::of_columns(tables, keys, columns)
+        if tables.job.ask.positions {
+            return Self::of_keys(tables, keys);
+        }
+        Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect())
     }
 
     /// The settings for reading the columns of keys alone.
     pub(super) fn of_keys(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
-        Self::of_columns(tables, keys, Some(columns_of(keys)))
+        // Each once, in their order in the table.
+        let columns: BTreeSet<usize> = keys.iter().map(TableKey::column).collect();
+        Self::of_columns(tables, keys, columns.into_iter().collect())
     }
 
-    fn of_columns(tables: &'a Tables<'a>, keys: &'a [TableKey], columns: Option<Vec<usize>>) -> Self {
+    fn of_columns(tables: &'a Tables<'a>, keys: &'a [TableKey], columns: Vec<usize>) -> Self {
         let job = tables.job;
         let views = job.ask.format != Format::Arrow;
         // A nullable column of any table is nullable in all tables.
@@ -67,8 +75,7 @@ impl<'a> Reading<'a> {
             |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
         let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
-        let schema =
-            if let Some(columns) = &columns { schema.project(columns).unwrap_or(schema) } else { schema };
+        let schema = schema.project(&columns).expect("the table has these columns");
         let is_ordered = schema.flattened_fields().into_iter().any(is_ordered);
         Self { tables, keys, columns, views, schema: Arc::new(schema), is_ordered }
     }
@@ -77,7 +84,7 @@ impl<'a> Reading<'a> {
     pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'a>, Error> {
         self.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
-        let batches = table.read(part.number, self.columns.as_deref(), rows, self.views)?;
+        let batches = table.read(part.number, &self.columns, rows, self.views)?;
         let how = self.clone();
         Ok(Box::new(batches.map(move |batch| {
             let (_, columns, rows) = batch?.into_parts();
@@ -119,8 +126,8 @@ impl<'a> Reading<'a> {
             return Ok(batch);
         }
         let (schema, mut columns, rows) = batch.into_parts();
-        for (number, (column, field)) in columns.iter_mut().zip(schema.fields()).enumerate() {
-            let number = self.columns.as_ref().map_or(number, |columns| columns[number]);
+        // In a run, the positions of rows follow these columns.
+        for ((column, field), &number) in columns.iter_mut().zip(schema.fields()).zip(&self.columns) {
             *column = self.with_one_dictionary(name, &[number], field, column)?;
         }
         arrays::batch(&schema, columns, rows).map_err(failed)
@@ -175,16 +182,12 @@ impl<'a> Reading<'a> {
     /// Reads a part in batches, column by column on all cores.
     fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'a>, Error> {
         let table = &self.tables.all[part.table];
-        let all: Vec<usize> = match self.columns.as_deref() {
-            Some(columns) => columns.to_vec(),
-            None => (0..self.tables.schema.fields().len()).collect(),
-        };
         // The columns of an Arrow batch are read together.
-        if all.is_empty() || matches!(table, Table::Arrow(_)) {
+        if self.columns.is_empty() || matches!(table, Table::Arrow(_)) {
             return self.read(part, rows);
         }
-        let reader = |column| table.read(part.number, Some(&[column]), rows, self.views);
-        let mut readers = all.into_iter().map(reader).collect::<Result<Vec<_>, _>>()?;
+        let reader = |&column| table.read(part.number, &[column], rows, self.views);
+        let mut readers = self.columns.iter().map(reader).collect::<Result<Vec<_>, _>>()?;
         let how = self.clone();
         Ok(Box::new(iter::from_fn(move || {
             let read: Option<Vec<_>> = map_parts(&mut readers, Iterator::next).into_iter().collect();
@@ -201,8 +204,9 @@ impl<'a> Reading<'a> {
     pub(super) fn keys_of<'b>(
         &self,
         batches: impl IntoIterator<Item = &'b RecordBatch>,
-    ) -> Result<KeyArrays, Error> {
-        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, batch, self.columns.as_deref());
+    ) -> Result<KeyArrays<'a>, Error> {
+        let table = self.tables.all[0].name();
+        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, table, batch, &self.columns);
         let mut all: Vec<KeyArrays> = batches.into_iter().map(of).collect();
         if all.is_empty() {
             all.push(of(&RecordBatch::new_empty(self.schema.clone())));
@@ -219,8 +223,7 @@ impl<'a> Reading<'a> {
         if let Some(least) = &least {
             parts.sort_by_key(|&(number, _)| (&least[number], number));
         }
-        // The rows kept of each part, with the number of the part.
-        let mut kept: Vec<(usize, RecordBatch)> = Vec::new();
+        let mut kept = Kept::new();
         let mut worst: Option<Vec<u8>> = None;
         for wave in parts.chunks(parallel::threads()) {
             let wanted = wave.iter().filter(|(number, _)| match (&least, &worst) {
@@ -254,11 +257,10 @@ impl<'a> Reading<'a> {
         name: &str,
         counts: Option<&Mutex<Counts>>,
     ) -> Result<Piece, Error> {
-        let arrays = KeyArrays::of(self.keys, &batch, self.columns.as_deref());
-        let decoded = arrays.decoded_across(self.keys, name)?;
+        let decoded = KeyArrays::of(self.keys, name, &batch, &self.columns).decoded(true)?;
         if let Some(counts) = counts {
             let mut own = Counts::default();
-            decoded.count(self.keys, &mut own, |row| self.tables.place(first + row as u64))?;
+            decoded.count(&mut own, |row| self.tables.place(first + row as u64))?;
             lock(counts).add_all(&own);
         }
         Ok(Piece::of_rows(decoded.keys(batch.num_rows())?, batch, first, self.tables.size_of_row() as usize))
@@ -283,7 +285,7 @@ impl<'a> Reading<'a> {
     /// keys as messages show them, one for each column of words or texts.
     pub(super) fn show(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
         let (batch, first) = piece.rows();
-        let arrays = KeyArrays::of(self.keys, batch, self.columns.as_deref());
+        let arrays = KeyArrays::of(self.keys, "", batch, &self.columns);
         let numbers = (0..).zip(self.keys).flat_map(|(number, key)| vec![number; key.width()]);
         let numbers: Vec<usize> = numbers.collect();
         let mut place = key.map_or_else(String::new, |_| self.tables.place(first + record as u64));
@@ -294,18 +296,11 @@ impl<'a> Reading<'a> {
     }
 
     /// Returns the first `few` rows of these batches of some parts, and the first key of the last row.
-    #[allow(clippy::type_complexity)]
-    fn cut(
-        &self,
-        kept: Vec<(usize, RecordBatch)>,
-        few: usize,
-    ) -> Result<(Vec<(usize, RecordBatch)>, Option<Vec<u8>>), Error> {
+    fn cut(&self, kept: Kept, few: usize) -> Result<(Kept, Option<Vec<u8>>), Error> {
         let all = self.keys_of(kept.iter().map(|(_, batch)| batch))?;
-        let name = self.tables.all[0].name();
-        let mut positions = all.order(self.keys, name)?;
+        let mut positions = all.order()?;
         positions.truncate(few);
-        let worst =
-            positions.last().map(|&last| all.key(last as usize, &self.keys[..1], name)).transpose()?;
+        let worst = positions.last().map(|&last| all.key(last as usize, 1)).transpose()?;
         positions.sort_unstable();
         let (mut begin, mut rest, mut result) = (0, &positions[..], Vec::new());
         for (number, batch) in kept {

@@ -85,9 +85,9 @@ impl<'o, 'w> Sink<'o, 'w> {
         let Some(schema) = batches.first().map(RecordBatch::schema) else { return Ok(()) };
         let mut columns = arrays::chunks(batches);
         if let Self::Parquet(groups) = self {
-            return groups.write_all(&schema, &mut columns, positions);
+            return groups.write_all(&mut columns, positions);
         }
-        let columns = all_joined(&schema, 0, &mut columns)?;
+        let columns = all_joined(&mut columns)?;
         let parts: Vec<_> = ranges(positions.len(), ROWS).collect();
         for parts in parts.chunks(2 * parallel::threads()) {
             for batch in map_parts(parts, |part| gathered(&schema, &columns, &positions[part.clone()])) {
@@ -126,34 +126,26 @@ impl<'o, 'w> Sink<'o, 'w> {
     }
 }
 
-/// Joins the chunks of columns of a schema, from column number `first` on, and frees the chunks.
-pub(super) fn all_joined(
-    schema: &SchemaRef,
-    first: usize,
-    columns: &mut [Vec<ArrayRef>],
-) -> Result<Vec<ArrayRef>, Error> {
-    let joined = map_parts(columns.iter_mut().zip(first..), |(chunks, column)| {
-        joined(schema.field(column).data_type(), &mem::take(chunks)).map_err(failed)
+/// Joins the chunks of columns, at least one each, and frees the chunks.
+pub(super) fn all_joined(columns: &mut [Vec<ArrayRef>]) -> Result<Vec<ArrayRef>, Error> {
+    let joined = map_parts(columns, |chunks| {
+        let chunks = mem::take(chunks);
+        joined(chunks[0].data_type(), &chunks).map_err(failed)
     });
     joined.into_iter().collect()
 }
 
 impl Groups<'_, '_> {
     /// Writes the rows at these positions of columns in chunks.
-    fn write_all(
-        &mut self,
-        schema: &SchemaRef,
-        columns: &mut [Vec<ArrayRef>],
-        positions: &[u32],
-    ) -> Result<(), Error> {
+    fn write_all(&mut self, columns: &mut [Vec<ArrayRef>], positions: &[u32]) -> Result<(), Error> {
         let parts: Vec<_> = positions.chunks(self.rows).collect();
         let encoders = (0..parts.len()).map(|group| self.writer.encoders(group));
         let mut encoders = encoders.map(|all| Ok(all?.into_iter())).collect::<Result<Vec<_>, Error>>()?;
         let mut encoded: Vec<Vec<parquet::Encoded>> = parts.iter().map(|_| Vec::new()).collect();
         // Several columns at a time if there are more cores than row groups.
         let together = parallel::threads().div_ceil(parts.len().max(1));
-        for (first, chunks) in columns.chunks_mut(together).enumerate() {
-            let arrays = all_joined(schema, first * together, chunks)?;
+        for chunks in columns.chunks_mut(together) {
+            let arrays = all_joined(chunks)?;
             let of_group = |(part, encoders)| arrays.iter().zip(encoders).map(move |of| (part, of));
             let tasks = parts.iter().zip(encoders.iter_mut().map(Iterator::by_ref)).flat_map(of_group);
             let done = map_parts(tasks, |(part, (array, mut encoder))| {

@@ -205,12 +205,13 @@ trait Remote: Send {
     fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error>;
 }
 
-impl Ordered<'_> {
-    /// Returns a result in memory.
-    pub fn in_memory(words: KeyBuf<'static>, repeated: usize, report: Report) -> Self {
+impl From<Sorted> for Ordered<'_> {
+    fn from(Sorted { words, repeated, report }: Sorted) -> Self {
         Self { count: words.len(), place: Place::Memory(words), repeated, report }
     }
+}
 
+impl Ordered<'_> {
     /// Returns the first and the last word of a nonempty result in memory; otherwise `None`.
     pub fn ends(&self) -> Option<[u64; 2]> {
         fn of<W: KeyWidth>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
@@ -393,7 +394,7 @@ impl Sorter {
         if let ResultKind::Keys = result {
             let sorted = self.perform(Job { keys, result, first: None, method }, progress)?.bring()?;
             let (words, repeated) = distinct(sorted.words, first);
-            return Ok(Ordered::in_memory(words, repeated, sorted.report));
+            return Ok(Sorted { words, repeated, report: sorted.report }.into());
         }
         number_of_records(keys.n)?;
         let mut words: Vec<KeyBuf> = vec![keys.collect()?.joined()];
@@ -418,7 +419,7 @@ impl Sorter {
         }
         let repeated = all - positions.len();
         positions.truncate(first.unwrap_or(usize::MAX));
-        Ok(Ordered::in_memory(result.at(positions), repeated, report))
+        Ok(Sorted { words: result.at(positions), repeated, report }.into())
     }
 
     /// Runs a job that the device can do at once.

@@ -3,7 +3,7 @@
 use gpusort_order::Algorithm;
 use gpusort_order::item::Pair;
 
-use super::{Job, Method, Ordered, Progress, ResultKind, number_of_records};
+use super::{Job, Method, Ordered, Progress, ResultKind, Sorted, number_of_records};
 use crate::key_buf::{KeyBuf, by_width};
 use crate::report::{Form, Ran, Report};
 use gpusort_base::clock::Instant;
@@ -41,7 +41,7 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
             (words.truncated(first), report)
         }
     };
-    Ok(Ordered::in_memory(words, 0, report))
+    Ok(Sorted { words, repeated: 0, report }.into())
 }
 
 /// Sorts the positions of `n` keys.

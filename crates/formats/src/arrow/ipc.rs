@@ -129,13 +129,12 @@ impl File {
         self.batches.iter().map(part).collect()
     }
 
-    pub(super) fn read(&self, part: usize, columns: Option<&[usize]>) -> Batches<'static> {
+    pub(super) fn read(&self, part: usize, columns: &[usize]) -> Batches<'static> {
         let batch = guarded(&self.name, WHAT, || {
             let Batch { block, decoder, .. } = &self.batches[part];
             let bytes = buffer(&self.stored, block)?;
             let batch = self.decoders[*decoder].read_record_batch(block, &bytes)?;
-            let batch = batch.ok_or_else(|| wrong("missing record batch"))?;
-            if let Some(columns) = columns { batch.project(columns) } else { Ok(batch) }
+            batch.ok_or_else(|| wrong("missing record batch"))?.project(columns)
         });
         Box::new(std::iter::once(batch))
     }
@@ -269,7 +268,7 @@ mod tests {
             let bytes = writer.into_inner().unwrap();
             let read = |bytes: &[u8]| {
                 let file = File::open("x".to_owned(), Stored::Memory(bytes.to_vec().into()))?;
-                file.read(0, None).collect::<Result<Vec<_>, _>>()
+                file.read(0, &[0]).collect::<Result<Vec<_>, _>>()
             };
             assert_eq!(read(&bytes).unwrap(), [batch]);
             let claim = 8000_i64.to_le_bytes();

@@ -90,8 +90,7 @@ impl Table {
         parts.into_iter().enumerate().map(part).collect()
     }
 
-    /// Reads these columns of a part, or all, in table order. Parquet comes in batches of at most
-    /// `rows` rows.
+    /// Reads these columns of a part, which ascend. Parquet comes in batches of at most `rows` rows.
     ///
     /// # Errors
     ///
@@ -99,7 +98,7 @@ impl Table {
     pub fn read(
         &self,
         part: usize,
-        columns: Option<&[usize]>,
+        columns: &[usize],
         rows: usize,
         views: bool,
     ) -> Result<Batches<'static>, Error> {

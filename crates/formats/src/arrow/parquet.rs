@@ -79,7 +79,7 @@ impl File {
     pub(super) fn read(
         &self,
         part: usize,
-        columns: Option<&[usize]>,
+        columns: &[usize],
         rows: usize,
         views: bool,
     ) -> Result<Batches<'static>, Error> {
@@ -87,9 +87,7 @@ impl File {
         let mut reader = guarded(&self.name, WHAT, || {
             let builder =
                 ParquetRecordBatchReaderBuilder::new_with_metadata(self.stored.clone(), metadata.clone());
-            let mask = columns.map_or_else(ProjectionMask::all, |columns| {
-                ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied())
-            });
+            let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
             builder.with_row_groups(vec![part]).with_projection(mask).with_batch_size(rows.max(1)).build()
         })?;
         let mut left = metadata.metadata().row_group(part).num_rows().unsigned_abs();
