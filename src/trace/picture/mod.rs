@@ -74,7 +74,7 @@ pub fn svg(panels: &[Panel], style: Style) -> String {
             let kind = (style.network, panels.len() > 1);
             body.open("g", &[("transform", &format_args!("translate({} {})", Px(left), Px(top)))]);
             let [wide, tall] = draw(panel, across(count), kind, &mut body, motion.as_mut());
-            body.close();
+            body.close("g");
             (bottom, width) = (bottom.max(top + tall), width.max(left + wide));
         }
         top = bottom + GAP;
@@ -104,7 +104,9 @@ pub fn svg(panels: &[Panel], style: Style) -> String {
         picture.words("style", &[], &sheet);
     }
     picture.leaf("rect", &[("class", &"page"), ("width", &"100%"), ("height", &"100%"), ("rx", &6)]);
-    picture.finish_with(body)
+    picture.text += &body.text;
+    picture.close("svg");
+    picture.text
 }
 
 /// The picture in words, for screen readers.
@@ -112,7 +114,7 @@ fn described((trace, played, _): &Panel, is_network: bool) -> String {
     /// More passes are not described one by one.
     const MOST: u64 = 32;
     if is_network {
-        let (steps, comparisons) = trace.work();
+        let (steps, comparisons) = super::work(&trace.plan);
         let comparisons = counted(comparisons, "comparator", "comparators");
         return format!("{comparisons} in {}.", counted(steps, "step", "steps"));
     }

@@ -65,11 +65,11 @@ impl Motion {
         let id = format!("rows{panel}");
         svg.open("clipPath", &[("id", &id)]);
         svg.rect(place, &[]);
-        svg.close();
+        svg.close("clipPath");
         svg.open("g", &[("clip-path", &format_args!("url(#{id})"))]);
         let class = format!("cover c{panel}");
         svg.rect(place, &[("class", &class)]);
-        svg.close();
+        svg.close("g");
     }
 
     /// The elements on their ways.
@@ -111,7 +111,7 @@ impl Motion {
             ];
             svg.leaf("circle", &circle);
         }
-        svg.close();
+        svg.close("g");
     }
 }
 
