@@ -20,7 +20,7 @@ mod played;
 mod words;
 
 pub use heat::{Heat, Row};
-pub use json::write as write_json;
+pub use json::{without_nulls, write as write_json};
 pub use list::list;
 pub use measured::measure;
 pub use network::network;
@@ -99,12 +99,14 @@ impl Measured {
 pub struct Pass {
     /// Its place among the dispatches, from 1.
     pub number: u64,
+    /// The places as the list has them, where it stands for several dispatches.
+    #[serde(skip)]
+    numbers: String,
     /// The file of its kernel.
     pub kernel: &'static str,
     /// A description in words.
     pub what: String,
     /// The digit, counted from the lowest, if it handles one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub digit: Option<u32>,
     /// The first of its elements, and how many there are.
     pub first: u32,
@@ -115,10 +117,8 @@ pub struct Pass {
     /// Invocations in each.
     pub invocations: u32,
     /// Elements that a workgroup holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<u64>,
     /// The memory that holds them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub held_in: Option<&'static str>,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u64,
@@ -129,10 +129,8 @@ pub struct Pass {
     /// Bytes of device memory read and written.
     pub bytes_moved: u64,
     /// Milliseconds on the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
     /// Its bandwidth relative to a copy's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of_copy: Option<f64>,
 }
 
@@ -163,7 +161,7 @@ fn comparisons(dispatch: &Dispatch) -> u64 {
 
 /// Steps of the network and comparisons in all passes. Repeated passes are counted once and
 /// multiplied, since there may be millions.
-fn work(plan: &Plan) -> (u64, u64) {
+pub fn work(plan: &Plan) -> (u64, u64) {
     let (mut all_steps, mut all_comparisons) = (0, 0);
     for (dispatches, times) in plan.rounds() {
         for dispatch in dispatches {
@@ -188,6 +186,7 @@ impl Trace {
         let bytes_moved = dispatch.bytes_moved();
         Pass {
             number,
+            numbers: crate::human::grouped(number),
             kernel: kernel.name(),
             what: words::of(dispatch),
             digit: words::digit(kernel),
@@ -204,11 +203,6 @@ impl Trace {
             ms,
             part_of_copy: measured.zip(ms).and_then(|(measured, ms)| measured.part_of_copy(bytes_moved, ms)),
         }
-    }
-
-    /// Steps of the network and comparisons in all passes.
-    pub fn work(&self) -> (u64, u64) {
-        work(&self.plan)
     }
 
     /// The name of its network: `bitonic network, 16 wires`.
