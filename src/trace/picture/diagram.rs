@@ -19,7 +19,7 @@ use gpusort_planner::plan::Dispatch;
 
 use super::Panel;
 use super::colours::{self, TINTS};
-use super::motion::{Motion, Path};
+use super::motion::{Motion, Path, SWAP};
 use super::svg::{Attributes, Data, Px, Svg};
 use super::wires::{Wires, label_width, pitch};
 use crate::human::wrapped;
@@ -304,7 +304,8 @@ impl Drawn {
 
     fn bar(&mut self, x: f64, pair: &Compared) {
         if pair.swapped {
-            self.paths.swap(pair.low, pair.high, x);
+            let both = [(pair.low, Some(pair.high)), (pair.high, Some(pair.low))];
+            self.paths.take(&both, (x - SWAP, x + SWAP));
         }
         // The ends of bars are lines without a length, which have round ends.
         let (bars, dots) = if pair.swapped { ("swap", "swap-dot") } else { ("keep", "keep-dot") };
@@ -325,7 +326,8 @@ impl Drawn {
     fn moves(&mut self, sources: &[Option<usize>], before: &[u32], from: f64, to: f64) {
         self.wires_until(from);
         self.from = to;
-        self.paths.take(sources, (from, to));
+        let all = (0..self.wires.count).map(|place| (place, sources.get(place).copied().flatten()));
+        self.paths.take(&all.collect::<Vec<_>>(), (from, to));
         let middle = f64::midpoint(from, to);
         for (place, source) in sources.iter().enumerate() {
             let Some(source) = *source else { continue };
