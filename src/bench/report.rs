@@ -308,7 +308,7 @@ impl Report {
 }
 
 /// The element-wise minimum.
-fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+pub(super) fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0].min(b[0]), a[1].min(b[1])]
 }
 
