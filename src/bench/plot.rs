@@ -14,7 +14,7 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
 
-use super::report::{ALL_CORES, Case, Report};
+use super::report::{ALL_CORES, Case, DeviceReport, Report};
 use crate::human;
 
 /// Colours that stay distinct with colour blindness and are not faint on white (M. Okabe, K. Ito,
@@ -262,7 +262,7 @@ fn title(report: &Report) -> String {
     };
     // With several devices, the labels of the lines name them.
     match &report.devices[..] {
-        [device] => format!("{what}: {}", device.name),
+        [DeviceReport { device, .. }] => format!("{what}: {}", device.name),
         _ => what,
     }
 }

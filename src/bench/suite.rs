@@ -18,7 +18,7 @@ use crate::generate::{Distribution, Sequence, Type};
 use crate::gpu::Gpu;
 use crate::human;
 use crate::key_buf::KeyBuf;
-use crate::report::timing::milliseconds;
+use crate::report::timing::{self, milliseconds};
 use crate::sorter::Sorter;
 use gpusort_order::Method;
 
@@ -143,14 +143,8 @@ pub struct Device {
 impl Device {
     /// The CPU, which also performs the networks.
     pub fn cpu() -> Self {
-        let report = DeviceReport {
-            name: cpu_name(),
-            backend: CPU,
-            kind: CPU,
-            driver: None,
-            start_ms: None,
-            copy_bytes_per_s: None,
-        };
+        let device = timing::Device { name: cpu_name(), backend: CPU, kind: CPU };
+        let report = DeviceReport { device, driver: None, start_ms: None, copy_bytes_per_s: None };
         Self { report, sorter: Sorter::cpu(), spin_up: None }
     }
 
@@ -164,9 +158,7 @@ impl Device {
         // A software driver has no clock frequency.
         let spin_up = (info.kind != Kind::Software).then(|| SpinUp::new(&gpu)).transpose()?;
         let report = DeviceReport {
-            name: info.name.clone(),
-            backend: info.backend,
-            kind: info.kind.name(),
+            device: timing::Device::of(info),
             driver: Some(info.driver.clone()),
             start_ms: Some(milliseconds(start)),
             copy_bytes_per_s: match gpu.copy_bandwidth() {
@@ -180,11 +172,11 @@ impl Device {
 
     /// Numbers devices that share a name.
     pub fn number(devices: &mut [Self]) {
-        let names: Vec<String> = devices.iter().map(|device| device.report.name.clone()).collect();
+        let names: Vec<String> = devices.iter().map(|device| device.report.device.name.clone()).collect();
         for (index, device) in devices.iter_mut().enumerate() {
             let before = names[..index].iter().filter(|name| **name == names[index]).count();
             if names.iter().filter(|name| **name == names[index]).count() > 1 {
-                device.report.name.push_str(&format!(" #{}", before + 1));
+                device.report.device.name.push_str(&format!(" #{}", before + 1));
             }
         }
     }
@@ -268,7 +260,7 @@ impl Suite {
             for &(algorithm, variant) in &self.methods {
                 let mut add = |name, gpu, variant| {
                     let method = Method { algorithm: Some(algorithm), variant };
-                    add(&device.report.name, algorithm.name(), name, gpu, Some(method));
+                    add(&device.report.device.name, algorithm.name(), name, gpu, Some(method));
                 };
                 match device.sorter.started() {
                     Some(gpu) => {

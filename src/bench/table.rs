@@ -69,7 +69,7 @@ impl Table {
     /// A table for these cases of at most `largest` elements, in lines of this width; with colours
     /// if the terminal supports them.
     pub fn new(report: &Report, cases: &[Case], largest: usize, width: usize, colour: bool) -> Self {
-        let devices = report.devices.iter().map(|device| device.name.clone()).collect();
+        let devices = report.devices.iter().map(|it| it.device.name.clone()).collect();
         let size_width = grouped(largest).len();
         let mut table = Self { devices, width, size_width, method_width: 0, ranks: 0, colour };
         table.method_width = cases.iter().map(|case| table.method(case).len()).max().unwrap_or_default();
@@ -117,7 +117,7 @@ impl Table {
         let cpu = format!("CPU: {}, {}", machine.cpu, machine.details());
         let mut text = wrapped(&machine.headline(), self.width, 2) + &wrapped(&cpu, self.width, 5);
         for gpu in report.gpus() {
-            let mut line = format!("GPU:{} {gpu}", self.mark(&gpu.name));
+            let mut line = format!("GPU:{} {gpu}", self.mark(&gpu.device.name));
             if let Some(start) = gpu.start_ms {
                 let _ = write!(line, "; started in {}", time(start));
             }
@@ -185,7 +185,7 @@ impl Table {
         let mut text = String::new();
         for (kind, gpu, crossovers) in report.crossovers() {
             let (what, [alone, whole]) = (kind.type_name(), crossovers.map(overtakes));
-            let what = format!("{what} {} on {}", kind.distribution, gpu.name);
+            let what = format!("{what} {} on {}", kind.distribution, gpu.device.name);
             let line = format!("{what}: the sort alone {alone}; end to end, it {whole}.");
             text += &format!("\n{}", wrapped(&line, self.width, 2));
         }
