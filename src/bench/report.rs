@@ -331,15 +331,11 @@ pub(super) fn example(gpus: usize, element: Type, times: &[f64]) -> Report {
     use gpusort_planner::plan::Algorithm;
 
     let machine = Machine { cpu: "A CPU with a long name ".repeat(4), ..Machine::here() };
-    let device = |number| DeviceReport {
-        device: Device {
-            name: format!("NVIDIA GeForce RTX 4090 Laptop GPU with a long name #{number}"),
-            backend: "vulkan",
-            kind: "discrete",
-        },
-        driver: Some("NVIDIA 580.159.03 and more that a driver says of itself".to_owned()),
-        start_ms: Some(123.4),
-        copy_bytes_per_s: Some(2.9e12),
+    let device = |number| {
+        let name = format!("NVIDIA GeForce RTX 4090 Laptop GPU with a long name #{number}");
+        let driver = Some("NVIDIA 580.159.03 and more that a driver says of itself".to_owned());
+        let device = Device { name, backend: "vulkan", kind: "discrete" };
+        DeviceReport { device, driver, start_ms: Some(123.4), copy_bytes_per_s: Some(2.9e12) }
     };
     let devices: Vec<_> = (0..gpus).map(device).collect();
     let mut methods = vec![("CPU".to_owned(), CPU, ALL_CORES), ("CPU".to_owned(), CPU, ONE_CORE)];
@@ -353,17 +349,9 @@ pub(super) fn example(gpus: usize, element: Type, times: &[f64]) -> Report {
     for (size, ms) in times.iter().enumerate() {
         for (place, (device, algorithm, variant)) in methods.iter().enumerate() {
             let time = Duration::from_secs_f64(ms * (1.0 + place as f64 / 10.0) / 1e3);
-            let positions = element != Type::Text;
+            let (positions, distribution) = (element != Type::Text, Distribution::NearlySorted);
             let (device, n) = (device.clone(), 16_usize << (4 * size));
-            let case = Case {
-                device,
-                algorithm,
-                variant,
-                element,
-                positions,
-                distribution: Distribution::NearlySorted,
-                n,
-            };
+            let case = Case { device, algorithm, variant, element, positions, distribution, n };
             let (bytes, dispatches, bytes_moved) = (4 * n as u64, 16_777_216, 1 << 40);
             let sample = Sample { bytes, dispatches, bytes_moved, ..Sample::on_cpu(time) };
             let samples = vec![sample, Sample { bytes, ..Sample::on_cpu(time * 100) }, sample];

@@ -334,10 +334,10 @@ impl<'a> Entrant<'a> {
         };
         let outcome = self.outcome(pace, &mut ran);
         let case = self.case.clone();
-        match outcome {
+        let why = match outcome {
             Ok((Outcome::Measured(samples), prepare)) => {
                 let prepare_ms = milliseconds(prepare);
-                tell(Event::Measured(Measurement { case, samples, prepare_ms }))
+                return tell(Event::Measured(Measurement { case, samples, prepare_ms }));
             }
             Ok((Outcome::TooLong(run), _)) => {
                 let runs = human::counted(pace.least() as u64, "run", "runs");
@@ -345,18 +345,16 @@ impl<'a> Entrant<'a> {
                 let by = self.known.filter(|&(n, _)| n != case.n);
                 let by =
                     by.map_or_else(String::new, |(n, _)| format!(" (estimated at {})", human::grouped(n)));
-                let why = format!("{runs} of about {run}{by}: more than {limit}; raise --time-limit");
-                tell(Event::Skipped(Skipped { case, why }))
+                format!("{runs} of about {run}{by}: more than {limit}; raise --time-limit")
             }
-            Err(error) if error.is_too_much() => {
-                tell(Event::Skipped(Skipped { case, why: error.to_string() }))
-            }
+            Err(error) if error.is_too_much() => error.to_string(),
             Err(error) => {
                 let (method, n, type_name) = (case.method(), human::grouped(case.n), case.type_name());
                 let what = format!("{method} on {}, {n} {} {type_name}", case.device, case.distribution);
-                Err(error.about(what).into())
+                return Err(error.about(what).into());
             }
-        }
+        };
+        tell(Event::Skipped(Skipped { case, why }))
     }
 
     /// Measures the case unless it would take too long; also returns the preparation time of the

@@ -2,9 +2,9 @@
 
 use gpusort_planner::plan::{Dispatch, Kernel};
 
-use super::{Moment, Pass, Played, Trace};
+use super::{Measured, Moment, Pass, Played, Trace};
 use crate::bench::table::wrapped;
-use crate::human::{bytes, counted, grouped, short, time};
+use crate::human::{bytes, count, counted, grouped, short, time};
 
 /// More dispatches than these are listed by rounds.
 const LISTED: u64 = 48;
@@ -148,18 +148,12 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
         kept => lines.push(format!("{kept} digits are the same in all keys: their passes keep the order.")),
     }
     if let Some(measured) = &trace.measured {
-        let less = if measured.timestamp > 0.0 {
-            format!(" (less {} for a timestamp after each)", time(measured.timestamp))
-        } else {
-            String::new()
-        };
+        let Measured { device, timestamp, sort, runs, copy, .. } = measured;
+        let less = format!(" (less {} for a timestamp after each)", time(*timestamp));
+        let less = if *timestamp > 0.0 { &less } else { "" };
+        let [sort, passes, copy] = [time(*sort), time(measured.all_passes()), count(*copy)];
         lines.push(format!(
-            "{}: sort {}; all passes {}{less}; medians of {} runs. A copy moves {}B/s.",
-            measured.device,
-            time(measured.sort),
-            time(measured.all_passes()),
-            measured.runs,
-            crate::human::count(measured.copy),
+            "{device}: sort {sort}; all passes {passes}{less}; medians of {runs} runs. A copy moves {copy}B/s."
         ));
     }
     lines
