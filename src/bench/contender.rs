@@ -69,15 +69,10 @@ impl Sample {
 
 /// The CPU: its fast sort, a network, or the standard library's `sort_unstable` on one core.
 pub struct OnCpu {
-    method: Option<Method>,
-    positions: bool,
-}
-
-impl OnCpu {
-    /// Sorts by this method, or on one core without any; argsorts with positions.
-    pub fn new(method: Option<Method>, positions: bool) -> Self {
-        Self { method, positions }
-    }
+    /// `None` for the standard library's sort on one core.
+    pub method: Option<Method>,
+    /// Argsorts.
+    pub positions: bool,
 }
 
 /// Sorts keys or, with positions, pairs.

@@ -218,7 +218,7 @@ pub enum Event<'a> {
 impl Suite {
     /// Least memory needed, in bytes: for the largest input, the sorted copy and the result.
     pub fn memory(&self) -> u64 {
-        let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
+        let n = self.sizes.0.last().copied().unwrap_or(0) as u64;
         let positions = if self.positions { 3 * 4 } else { 0 };
         let bytes = |&of: &Type| match of {
             Type::Number(element) => 3 * 4 * u64::from(element.key_words().count()) + positions,
@@ -262,21 +262,19 @@ impl Suite {
                     let method = Method { algorithm: Some(algorithm), variant };
                     add(&device.report.device.name, algorithm.name(), name, gpu, Some(method));
                 };
-                match device.sorter.started() {
-                    Some(gpu) => {
-                        let limits = &gpu.info().limits;
-                        // The best for the fewest elements, and for the most.
-                        let best = |n: &usize| plan::best_variant(algorithm, *n, shape, limits);
-                        let sizes = [self.sizes.0.iter().min(), self.sizes.0.iter().max()];
-                        let best = sizes.into_iter().flatten().map(best);
-                        for variant in variant.map_or_else(|| best.collect(), |variant| vec![variant]) {
-                            add(variant.name(), Some((gpu, device)), Some(variant));
-                        }
+                let Some(gpu) = device.sorter.started() else {
+                    // Variants make no difference on the CPU, and its radix sort is the baseline.
+                    if algorithm.is_network() {
+                        add("network", None, None);
                     }
-                    // The baseline is this sort.
-                    None if !algorithm.is_network() => {}
-                    // Variants make no difference on the CPU.
-                    None => add("network", None, None),
+                    continue;
+                };
+                // The best for the fewest elements, and for the most.
+                let best = |n: &usize| plan::best_variant(algorithm, *n, shape, &gpu.info().limits);
+                let sizes = [self.sizes.0.first(), self.sizes.0.last()];
+                let best = sizes.into_iter().flatten().map(best);
+                for variant in variant.map_or_else(|| best.collect(), |variant| vec![variant]) {
+                    add(variant.name(), Some((gpu, device)), Some(variant));
                 }
             }
         }
@@ -429,7 +427,7 @@ impl<'a> Entrant<'a> {
         }
         let mut contender: Box<dyn Contender + 'a> = match gpu.zip(self.plan(n)?) {
             Some(((gpu, device), plan)) => Box::new(OnGpu::new(gpu, device.spin_up.as_ref(), plan)?),
-            None => Box::new(OnCpu::new(method, positions)),
+            None => Box::new(OnCpu { method, positions }),
         };
         Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), seed)))
     }

@@ -27,23 +27,21 @@ pub(super) fn digit(kernel: Kernel) -> Option<u32> {
 pub(super) fn of(dispatch: &Dispatch) -> String {
     let kernel = dispatch.kernel();
     let all = super::steps(dispatch);
-    let sorted = || {
-        let largest = all.iter().map(|step| block_log2(*step)).max().unwrap_or(1);
-        match largest {
-            0 | 1 => "pairs".to_owned(),
-            log2 => format!("stages 2 … {}", power(log2)),
-        }
+    let sorted = |tile_log2: u32| {
+        let stages = match all.iter().map(|step| block_log2(*step)).max() {
+            None | Some(0 | 1) => "pairs".to_owned(),
+            Some(log2) => format!("stages 2 … {}", power(log2)),
+        };
+        format!("sort tiles of {}: {stages}", power(tile_log2))
     };
     match kernel {
         Kernel::Step(_) => of_steps(&all),
-        Kernel::Local(Local { tile_log2, sorts: true }) => {
-            format!("sort tiles of {}: {}", power(tile_log2), sorted())
-        }
+        Kernel::Local(Local { tile_log2, sorts: true }) => sorted(tile_log2),
         Kernel::Local(Local { tile_log2, .. }) => {
             format!("{} in tiles of {}", of_steps(&all), power(tile_log2))
         }
         Kernel::Fused(fused) => match fused.work {
-            FusedWork::Sort => format!("sort tiles of {}: {}", power(fused.tile.log2()), sorted()),
+            FusedWork::Sort => sorted(fused.tile.log2()),
             FusedWork::Halves => {
                 let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
                 format!("merge halves of tiles{shifted}")
@@ -72,10 +70,10 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
             };
             match radix.work {
                 RadixWork::Clear => "clear the counts".to_owned(),
-                RadixWork::Histogram => match radix.scope {
-                    Scope::Leading(_) => "count the leading digits".to_owned(),
-                    Scope::All | Scope::Segments(_) => format!("count all {} digits", radix.digits),
-                },
+                RadixWork::Histogram if matches!(radix.scope, Scope::Leading(_)) => {
+                    "count the leading digits".to_owned()
+                }
+                RadixWork::Histogram => format!("count all {} digits", radix.digits),
                 RadixWork::Tile => "sort all elements in one workgroup".to_owned(),
                 RadixWork::Sample => "look at some keys".to_owned(),
                 RadixWork::Choose => "choose leading digits".to_owned(),

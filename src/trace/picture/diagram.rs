@@ -22,7 +22,6 @@ use super::colours::{self, TINTS};
 use super::motion::{Motion, Path, SWAP};
 use super::svg::{Attributes, Data, Px, Svg};
 use super::wires::{Wires, label_width, pitch};
-use crate::human::wrapped;
 use crate::trace::heat::Shade;
 use crate::trace::network::columns;
 use crate::trace::played::{Compared, FILLER, Layer, Moment, Played};
@@ -159,17 +158,8 @@ impl<'a> Diagram<'a> {
         tall.1
     }
 
-    /// The legend, in lines of this width from this height on; returns where it ends.
-    pub(super) fn legend(&self, width: f64, top: f64, svg: &mut Svg) -> f64 {
-        let mut end = top;
-        for line in wrapped(&self.words(), (width / super::CHARACTER) as usize, 0) {
-            end += 16.0;
-            svg.text("q", (0.0, end), &line);
-        }
-        end
-    }
-
-    fn words(&self) -> String {
+    /// The legend.
+    pub(super) fn words(&self) -> String {
         let mut words =
             "Each wire is a position, the first on top. Each frame is a pass over device memory.".to_owned();
         let layers = || self.panel.1.moments.iter().flat_map(|moment| &moment.layers);

@@ -6,7 +6,7 @@ use super::colours;
 use super::motion::Motion;
 use super::svg::{Attributes, Data, Px, Svg};
 use super::{CHARACTER, Panel, cut};
-use crate::human::{grouped, wrapped};
+use crate::human::grouped;
 use crate::trace::heat::{LEVELS, Row, Shade};
 use crate::trace::list::{COLUMNS, Column, WORDS};
 use crate::trace::{FEW, Pass, words};
@@ -183,10 +183,7 @@ fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64
         more.push(format!("Each row is {} passes.", grouped(heat.every)));
     }
     for sentence in &more {
-        for line in wrapped(sentence, ((right - left) / CHARACTER).max(30.0) as usize, 0) {
-            end += 15.0;
-            svg.text("q", (left, end), &line);
-        }
+        end = svg.lines((left, end), sentence, ((right - left) / CHARACTER).max(30.0) as usize, 15.0);
     }
     for level in 0..LEVELS {
         let fill = colours::hex(Shade { level, mixed: 0 });

@@ -4,6 +4,7 @@
 use std::fmt::{Display, Write};
 
 use super::colours;
+use crate::human::wrapped;
 
 /// A picture under way.
 #[derive(Default)]
@@ -48,6 +49,16 @@ impl Svg {
     /// A text at a place.
     pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), words: &str) {
         self.words("text", &[("class", &class), ("x", &Px(x)), ("y", &Px(y))], words);
+    }
+
+    /// Words in lines of at most `width` characters, `height` pixels apart, below this place; returns
+    /// the height of the last line.
+    pub(super) fn lines(&mut self, (x, mut y): (f64, f64), words: &str, width: usize, height: f64) -> f64 {
+        for line in wrapped(words, width, 0) {
+            y += height;
+            self.text("q", (x, y), &line);
+        }
+        y
     }
 
     /// A rectangle: its place, its width and its height.
