@@ -111,7 +111,7 @@ impl Measurement {
         self.samples.iter().map(|sample| sample.bytes as f64).sum::<f64>() / self.samples.len() as f64
     }
 
-    /// Bytes read and written by those passes.
+    /// The largest number of bytes that the passes of any run read and write.
     pub fn bytes_moved(&self) -> u64 {
         self.samples.iter().map(|sample| sample.bytes_moved).max().unwrap_or_default()
     }
@@ -277,8 +277,8 @@ impl Report {
         self.results.iter().filter(|result| result.case.same_kind(kind))
     }
 
-    /// For each kind of keys and each GPU the size from which on the best of its sorts is faster
-    /// than the faster of the CPU's: by the sort itself, and end to end.
+    /// For each kind of keys and each GPU, where the best of its sorts overtakes the faster of the CPU's:
+    /// by the sort itself, and end to end.
     pub(super) fn crossovers(&self) -> Vec<(&Case, &DeviceReport, [Crossover; 2])> {
         let all = self.kinds().into_iter().flat_map(|kind| self.gpus().map(move |gpu| (kind, gpu)));
         all.filter_map(|(kind, gpu)| Some((kind, gpu, self.crossover(kind, &gpu.device.name)?))).collect()
