@@ -82,7 +82,7 @@ impl Heat {
         self.room.div_ceil(self.columns.max(1))
     }
 
-    /// Adds the row of this dispatch, unless it has no row.
+    /// Adds the row of this dispatch, if the map has one for it.
     pub(super) fn take(&mut self, done: u64, ranks: &[u32]) {
         if self.wants(done) {
             self.rows.push(Row { after: done, cells: self.cells(ranks) });

@@ -52,8 +52,8 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
         "comparisons": comparisons,
         "swaps": played.map(|(played, _)| played.swaps()),
         "device": measured.map(|measured| Device::of(&measured.device)),
-        // Of the whole sort, of its passes together, and those that were subtracted from each pass
-        // for its timestamp.
+        // The times of the whole sort, of its passes together, and of a timestamp, which is subtracted
+        // from each pass.
         "ms": measured.map(|measured| json!({
             "sort": measured.sort,
             "passes": measured.all_passes(),
@@ -68,7 +68,7 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
     writeln!(out)
 }
 
-/// An object without the fields that are null.
+/// Removes the null fields of an object.
 pub fn without_nulls(mut object: Value) -> Value {
     object.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
     object

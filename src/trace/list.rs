@@ -172,22 +172,14 @@ fn lines(trace: &Trace) -> Vec<Pass> {
         let each = dispatches.len() as u64;
         let line = |(at, dispatch): (u64, &Dispatch)| {
             let (first, last) = (before + at + 1, before + at + 1 + (times - 1) * each);
-            let mut pass = trace.pass(first, dispatch);
-            pass.bytes_moved *= times;
-            if let Some(measured) = &trace.measured {
-                let own = measured.passes.iter().skip(first as usize - 1).step_by(each as usize);
-                let ms: f64 = own.take(times as usize).sum();
-                pass.ms = Some(ms);
-                pass.part_of_copy = measured.part_of_copy(pass.bytes_moved, ms);
-            }
             let [from, to] = [first, last].map(grouped);
-            pass.numbers = match (times, each) {
+            let numbers = match (times, each) {
                 (1, _) => from,
                 (2, _) => format!("{from}, {to}"),
                 (_, 1) => format!("{from} … {to}"),
                 _ => format!("{from}, {} … {to}", grouped(first + each)),
             };
-            pass
+            Pass { numbers, ..trace.pass(first, dispatch, each as usize, times) }
         };
         lines.extend((0..).zip(dispatches).map(line));
         before += each * times;

@@ -47,16 +47,16 @@ pub fn measure(gpu: &Gpu, plan: &Plan, keys: &KeyBuf) -> Result<Measured, Error>
         // On the processor, times differ by more than a timestamp takes.
         submits.extend((!is_software).then(|| time_each(false)).transpose()?);
     }
-    // The first of each is left out: a driver may do something once.
+    // The first runs do not count, since a driver may prepare something in them.
     let (sort, passes) = (median(&sorts[1..]), &passes[1..]);
     let timestamp = timestamp(passes, submits.get(1..).unwrap_or_default());
     let (device, passes) = (gpu.info().clone(), without(timestamp, passes));
     Ok(Measured { device, passes, timestamp, sort, runs, copy })
 }
 
-/// What timestamps between passes take, shared among the passes, so that all together take as long
-/// as without. `passes` are the times in runs with a timestamp after each pass, `submits` those of
-/// the same passes with one after each submit, if measured.
+/// The cost of a timestamp: if it is subtracted from each pass, all passes together take as long as
+/// without timestamps. `passes` has the times of runs with a timestamp after each pass; `submits` has
+/// times of the same passes with a timestamp after each submit, if measured.
 fn timestamp(passes: &[Vec<f64>], submits: &[Vec<f64>]) -> f64 {
     let each = |runs: &[Vec<f64>]| runs.first().map_or(0, Vec::len);
     let count = each(passes);

@@ -7,8 +7,8 @@
 //!                                                └─> picture   SVG: diagram and heat map
 //! ```
 //!
-//! These two have everything that is drawn: comparisons from the steps that kernels declare, colours
-//! from the elements that the CPU interpreter leaves. Tests compare one with the other.
+//! Pass and Played hold all that a picture shows: comparisons from the steps that kernels declare, colours
+//! from the elements that the CPU interpreter leaves. Tests compare the comparisons with the elements.
 
 mod heat;
 mod json;
@@ -70,7 +70,7 @@ pub struct Measured {
     pub device: AdapterInfo,
     /// The time of each dispatch, in milliseconds: medians of several runs, less `timestamp`.
     pub passes: Vec<f64>,
-    /// The cost of the timestamp after each dispatch, in milliseconds; 0 if it is lost in noise.
+    /// The cost of the timestamp after each dispatch, in milliseconds; 0 if noise hides it.
     pub timestamp: f64,
     /// The time of the whole sort without timestamps between dispatches, in milliseconds: a median,
     /// too.
@@ -175,15 +175,20 @@ pub fn work(plan: &Plan) -> (u64, u64) {
 impl Trace {
     /// The dispatches, in order.
     pub fn passes(&self) -> impl Iterator<Item = Pass> {
-        (1..).zip(self.plan.dispatches()).map(|(number, dispatch)| self.pass(number, dispatch))
+        (1..).zip(self.plan.dispatches()).map(|(number, dispatch)| self.pass(number, dispatch, 1, 1))
     }
 
-    fn pass(&self, number: u64, dispatch: &Dispatch) -> Pass {
+    /// This dispatch and its repetitions, `count` in all, `each` dispatches apart: with all their bytes and
+    /// all their time.
+    fn pass(&self, number: u64, dispatch: &Dispatch, each: usize, count: u64) -> Pass {
         let kernel = dispatch.kernel();
         let tiles = kernel.tiles();
         let measured = self.measured.as_ref();
-        let ms = measured.and_then(|measured| measured.passes.get(number as usize - 1)).copied();
-        let bytes_moved = dispatch.bytes_moved();
+        let ms = measured.map(|measured| {
+            let own = measured.passes.iter().skip(number as usize - 1).step_by(each);
+            own.take(count as usize).sum()
+        });
+        let bytes_moved = count * dispatch.bytes_moved();
         Pass {
             number,
             numbers: crate::human::grouped(number),

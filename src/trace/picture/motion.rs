@@ -143,7 +143,7 @@ impl Path {
         }
     }
 
-    /// Each of these places takes the element of its source, if it has one.
+    /// Moves elements: each of these places takes the element of its source, if any.
     pub(super) fn take(&mut self, sources: &[(usize, Option<usize>)], (from, to): (f64, f64)) {
         let before = self.at.clone();
         for &(place, source) in sources {
