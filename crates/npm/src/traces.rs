@@ -1,8 +1,8 @@
 //! Writes `web/src/generated/`: the passes of each sort of few elements, for the page in `web/`.
 //!
-//! They are what `gpusort trace` shows: its words, the comparisons of its networks, its tiles. One file
-//! is for one variant, which the page loads when it is chosen. A step is written once, with the pairs
-//! of the most wires; a dispatch of fewer elements has the pairs that lie within.
+//! They are what `gpusort trace` shows: its words, the comparisons of its networks, its tiles. Each variant
+//! has its own file, which the page loads when a user chooses the variant. A step is written once, with its
+//! pairs on the most wires; a dispatch of fewer elements has those pairs that lie within them.
 //!
 //! ```text
 //! steps   [name, [low, high, …]]          kinds   what a pass is, whatever the number of elements
@@ -18,6 +18,7 @@ use gpusort_planner::kernels::DIGIT_BITS;
 use gpusort_planner::plan::{Dispatch, Kernel, Plan, RadixWork, Shape};
 use serde_json::{Value, json};
 
+use crate::module;
 use crate::text::number;
 
 /// Elements in a tile, as powers of two: small, so that few elements take every kind of pass.
@@ -163,13 +164,8 @@ pub(crate) fn files() -> Vec<(String, String)> {
                 "sorts": all.into_iter().map(|(_, sort)| sort).collect::<Vec<_>>(),
             });
             let name = format!("{algorithm}-{variant}");
-            files.push((
-                format!("{name}.ts"),
-                format!(
-                    "{}import type {{ Sorts }} from \"../plan.js\";\n\nexport const sorts: Sorts = {text};\n",
-                    super::HEADER
-                ),
-            ));
+            let module = module("Sorts", &format!("export const sorts: Sorts = {text};\n"));
+            files.push((format!("{name}.ts"), module));
             sorts += &format!(
                 "  {{\n    algorithm: \"{algorithm}\",\n    variant: \"{variant}\",\n    tiles: {tiles:?},\n    what: {},\n    \
                  load: () => import(\"./{name}.js\"),\n  }},\n",
@@ -177,14 +173,12 @@ pub(crate) fn files() -> Vec<(String, String)> {
             );
         }
     }
-    files.push((
-        "index.ts".to_owned(),
-        format!(
-            "{}import type {{ Method }} from \"../plan.js\";\n\n/** The most elements. */\nexport const most = {FEW};\n\n/** Bits of a \
-             digit. */\nexport const digitBits = {DIGIT_BITS};\n\nexport const methods: Method[] = [\n{sorts}];\n",
-            super::HEADER
-        ),
-    ));
+    let index = format!(
+        "/** The most elements. */\nexport const most = {FEW};\n\n\
+         /** Bits of a digit. */\nexport const digitBits = {DIGIT_BITS};\n\n\
+         export const methods: Method[] = [\n{sorts}];\n"
+    );
+    files.push(("index.ts".to_owned(), module("Method", &index)));
     files
 }
 
