@@ -340,9 +340,8 @@ impl<'a> Entrant<'a> {
             Ok((Outcome::TooLong(run), _)) => {
                 let runs = human::counted(pace.least() as u64, "run", "runs");
                 let [run, limit] = [run, pace.limit].map(|time| human::time(milliseconds(time)));
-                let by = self.known.filter(|&(n, _)| n != case.n);
-                let by =
-                    by.map_or_else(String::new, |(n, _)| format!(" (estimated at {})", human::grouped(n)));
+                let by = self.known.map(|(n, _)| n).filter(|&n| n != case.n);
+                let by = by.map(|n| format!(" (estimated at {})", human::grouped(n))).unwrap_or_default();
                 format!("{runs} of about {run}{by}: more than {limit}; raise --time-limit")
             }
             Err(error) if error.is_too_much() => error.to_string(),

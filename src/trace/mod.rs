@@ -19,7 +19,6 @@ mod picture;
 mod played;
 mod words;
 
-pub use heat::{Heat, Row};
 pub use json::{without_nulls, write as write_json};
 pub use list::list;
 pub use measured::measure;

@@ -32,7 +32,7 @@ pub struct Played {
     /// Each dispatch, where there are at most [`FEW`] elements.
     pub moments: Vec<Moment>,
     /// The elements after dispatches, as colours.
-    pub heat: Heat,
+    pub(super) heat: Heat,
     /// The dispatch that leaves the elements in order for good; 0 if the input is sorted.
     pub in_order_after: Option<u64>,
 }

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, Radix, RadixWork, Rows, Scope, SelectWork};
+use gpusort_planner::plan::{
+    Dispatch, Fused, FusedWork, Kernel, Local, Radix, RadixWork, Rows, Scope, SelectWork,
+};
 
 use crate::human::{grouped, power};
 
@@ -35,29 +37,23 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
         format!("sort tiles of {}: {stages}", power(tile_log2))
     };
     match kernel {
-        Kernel::Step(_) => of_steps(&all),
+        Kernel::Step(_) | Kernel::Fused(Fused { work: FusedWork::Strides { .. }, .. }) => of_steps(&all),
         Kernel::Local(Local { tile_log2, sorts: true }) => sorted(tile_log2),
         Kernel::Local(Local { tile_log2, .. }) => {
             format!("{} in tiles of {}", of_steps(&all), power(tile_log2))
         }
-        Kernel::Fused(fused) => match fused.work {
-            FusedWork::Sort => sorted(fused.tile.log2()),
-            FusedWork::Halves => {
-                let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
-                format!("merge halves of tiles{shifted}")
-            }
-            FusedWork::Strides { .. } => of_steps(&all),
-        },
-        Kernel::Rows(rows) => match rows {
-            Rows::Pad { from } if from == dispatch.count() => "pad: nothing to do".to_owned(),
-            Rows::Pad { .. } => format!("pad to {}", grouped(dispatch.count())),
-            Rows::Sort { row_log2 } => format!("sort rows of {}, up and down", power(row_log2)),
-            Rows::Merge { .. } => format!("{} in rows", of_steps(&all)),
-            Rows::Transpose { rows_log2, columns_log2 } => {
-                let [rows, columns] = [rows_log2, columns_log2].map(power);
-                format!("transpose {rows} rows of {columns}")
-            }
-        },
+        Kernel::Fused(Fused { work: FusedWork::Sort, tile, .. }) => sorted(tile.log2()),
+        Kernel::Fused(Fused { work: FusedWork::Halves, .. }) => {
+            let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
+            format!("merge halves of tiles{shifted}")
+        }
+        Kernel::Rows(Rows::Pad { from }) if from == dispatch.count() => "pad: nothing to do".to_owned(),
+        Kernel::Rows(Rows::Pad { .. }) => format!("pad to {}", grouped(dispatch.count())),
+        Kernel::Rows(Rows::Sort { row_log2 }) => format!("sort rows of {}, up and down", power(row_log2)),
+        Kernel::Rows(Rows::Merge { .. }) => format!("{} in rows", of_steps(&all)),
+        Kernel::Rows(Rows::Transpose { rows_log2, columns_log2 }) => {
+            format!("transpose {} rows of {}", power(rows_log2), power(columns_log2))
+        }
         Kernel::Top(top) => {
             let tile = power(top.tuning.tile_log2());
             format!("keep the first {} of each {tile}", grouped(top.k))
