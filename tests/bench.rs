@@ -219,12 +219,12 @@ fn contenders_sort_keys_and_positions_of_both_widths() {
             let plan =
                 |algorithm, variant| Plan::new(algorithm, variant, n, shape, &gpu.info().limits).unwrap();
             let contenders: [Box<dyn Contender>; 5] = [
-                Box::new(OnCpu::new(Some(Method::default()), positions)),
-                Box::new(OnCpu::new(
-                    Some(Method { algorithm: Some(Algorithm::Bitonic), variant: None }),
+                Box::new(OnCpu { method: Some(Method::default()), positions }),
+                Box::new(OnCpu {
+                    method: Some(Method { algorithm: Some(Algorithm::Bitonic), variant: None }),
                     positions,
-                )),
-                Box::new(OnCpu::new(None, positions)),
+                }),
+                Box::new(OnCpu { method: None, positions }),
                 Box::new(OnGpu::new(gpu, None, plan(Algorithm::Bitonic, Variant::Fused)).unwrap()),
                 Box::new(OnGpu::new(gpu, None, plan(Algorithm::OddEven, Variant::Block)).unwrap()),
             ];

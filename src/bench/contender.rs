@@ -11,6 +11,7 @@ use crate::clock::{Clock, Elapsed};
 use crate::error::Error;
 use crate::gpu::{Buffers, Gpu, execute};
 use crate::key_buf::{KeyBuf, by_width, in_one};
+use crate::report::Report;
 use crate::sorter::{Request, Sorter};
 use gpusort_order::Method;
 
@@ -69,15 +70,10 @@ impl Sample {
 
 /// The CPU: its fast sort, a network, or the standard library's `sort_unstable` on one core.
 pub struct OnCpu {
-    method: Option<Method>,
-    positions: bool,
-}
-
-impl OnCpu {
-    /// Sorts by this method, or on one core without any; argsorts with positions.
-    pub fn new(method: Option<Method>, positions: bool) -> Self {
-        Self { method, positions }
-    }
+    /// `None` for the standard library's sort on one core.
+    pub method: Option<Method>,
+    /// Argsorts.
+    pub positions: bool,
 }
 
 /// Sorts keys or, with positions, pairs.
@@ -104,11 +100,10 @@ impl Contender for OnCpu {
         };
         let request = if self.positions { Request::positions } else { Request::keys };
         let done = Sorter::cpu().run(request(keys).by(method), &mut |_, _| {})?;
-        let (sort, dispatches, bytes_moved) =
-            (done.report.sort, done.report.dispatches, done.report.bytes_moved);
+        let Report { sort, dispatches, bytes_moved, .. } = done.report;
         let sample = Sample { sort, dispatches, bytes_moved, ..Sample::on_cpu(start.elapsed()) };
         Ok(match self.positions {
-            true => (sample, Sorted::Positions(done.words.into_vec().unwrap_or_default())),
+            true => (sample, Sorted::Positions(done.words.into_vec().expect("positions are of one word"))),
             false => (sample, Sorted::Keys(done.words)),
         })
     }

@@ -14,7 +14,7 @@ use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
 
-use super::report::{ALL_CORES, Case, Report};
+use super::report::{ALL_CORES, Case, DeviceReport, Report};
 use crate::human;
 
 /// Colours that stay distinct with colour blindness and are not faint on white (M. Okabe, K. Ito,
@@ -119,37 +119,37 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
     };
     let cell =
         |(x, y): (f64, f64)| (place(x, [left, right], width), height - 1 - place(y, [bottom, top], height));
-    let look = |number: usize| {
-        let style = Style::new().force_styling(true);
-        let letter = char::from(LETTERS[number % LETTERS.len()]);
-        (letter, if lines[number].case.is_baseline() { style } else { style.fg(INKS[number % INKS.len()]) })
+    let plain = Style::new().force_styling(true);
+    let look = |(number, line): (usize, &Line)| {
+        let ink = plain.clone().fg(INKS[number % INKS.len()]);
+        let style = if line.case.is_baseline() { plain.clone() } else { ink };
+        (char::from(LETTERS[number % LETTERS.len()]), style)
     };
-    let mut canvas = vec![vec![(' ', 0); width]; height];
-    for (number, line) in lines.iter().enumerate() {
+    let looks: Vec<(char, Style)> = lines.iter().enumerate().map(look).collect();
+    let mut canvas = vec![vec![(' ', plain.clone()); width]; height];
+    for (line, (_, style)) in lines.iter().zip(&looks) {
         for ends in line.points.windows(2) {
-            let between = |a: f64, b: f64, part: f64| a + (b - a) * part;
+            let (a, b) = (ends[0], ends[1]);
             for step in 0..=2 * width {
                 let part = step as f64 / (2 * width) as f64;
-                let (a, b) = (ends[0], ends[1]);
-                let (x, y) = cell((between(a.0, b.0, part), between(a.1, b.1, part)));
+                let (x, y) = cell((a.0 + (b.0 - a.0) * part, a.1 + (b.1 - a.1) * part));
                 if canvas[y][x].0 == ' ' {
-                    canvas[y][x] = ('·', number);
+                    canvas[y][x] = ('·', style.clone());
                 }
             }
         }
     }
-    let letters = lines
-        .iter()
-        .enumerate()
-        .flat_map(|(number, line)| line.points.iter().map(move |&point| (point, (look(number).0, number))));
-    let grown = || lines.iter().flat_map(|line| &line.grown);
-    for (point, mark) in letters.chain(grown().map(|&point| (point, ('!', 0)))) {
+    let letters =
+        lines.iter().zip(&looks).flat_map(|(line, look)| line.points.iter().map(move |at| (at, look)));
+    let grown: Vec<_> = lines.iter().flat_map(|line| &line.grown).collect();
+    let warning = ('!', plain.red().bold());
+    for (&point, mark) in letters.chain(grown.iter().map(|&at| (at, &warning))) {
         let (x, y) = cell(point);
         // Where another letter is, beside it.
         let near = [0, 1, -1, 2, -2, 3, -3, 4, -4].into_iter();
         let mut cells = near.filter_map(|aside| x.checked_add_signed(aside).filter(|&x| x < width));
         if let Some(x) = cells.find(|&x| matches!(canvas[y][x].0, ' ' | '·')) {
-            canvas[y][x] = mark;
+            canvas[y][x] = mark.clone();
         }
     }
 
@@ -159,14 +159,7 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
         let decade = decades.iter().find(|(row, _)| *row == y);
         let label = decade.map_or_else(String::new, |&(_, y)| time(y));
         let _ = write!(text, "{label:>7} {}", if decade.is_some() { '┤' } else { '│' });
-        let mut line = String::new();
-        for &(character, number) in row {
-            let _ = match character {
-                ' ' => write!(line, " "),
-                '!' => write!(line, "{}", Style::new().force_styling(true).red().bold().apply_to('!')),
-                _ => write!(line, "{}", look(number).1.apply_to(character)),
-            };
-        }
+        let line: String = row.iter().map(|(mark, style)| style.apply_to(mark).to_string()).collect();
         let _ = writeln!(text, "{}", line.trim_end());
     }
     let (mut axis, mut labels) = (vec!['─'; width], String::new());
@@ -180,12 +173,11 @@ pub fn terminal(report: &Report, columns: usize, rows: usize) -> Option<String> 
         }
     }
     let _ = writeln!(text, "{:8}└{}\n{labels}", "", axis.into_iter().collect::<String>());
-    for (number, line) in lines.iter().enumerate() {
-        let (letter, style) = look(number);
+    for (line, (letter, style)) in lines.iter().zip(&looks) {
         let label = human::cut(&line.label, columns.saturating_sub(LEFT + 2));
         let _ = writeln!(text, "{:LEFT$}{} {label}", "", style.apply_to(letter));
     }
-    if grown().next().is_some() {
+    if !grown.is_empty() {
         let _ = writeln!(text, "{:LEFT$}! {GROWN}", "");
     }
     Some(text)
@@ -262,7 +254,7 @@ fn title(report: &Report) -> String {
     };
     // With several devices, the labels of the lines name them.
     match &report.devices[..] {
-        [device] => format!("{what}: {}", device.name),
+        [DeviceReport { device, .. }] => format!("{what}: {}", device.name),
         _ => what,
     }
 }

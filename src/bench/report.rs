@@ -12,7 +12,7 @@ use super::statistics::{self, Crossover};
 use crate::generate::{Distribution, Type};
 use crate::human::counted;
 use crate::parallel;
-use crate::report::timing::milliseconds;
+use crate::report::timing::{Device, milliseconds};
 
 /// The `algo` of the CPU's own sorts, the baseline for networks.
 pub(super) const CPU: &str = "cpu";
@@ -111,7 +111,7 @@ impl Measurement {
         self.samples.iter().map(|sample| sample.bytes as f64).sum::<f64>() / self.samples.len() as f64
     }
 
-    /// Bytes read and written by those passes.
+    /// The largest number of bytes that the passes of any run read and write.
     pub fn bytes_moved(&self) -> u64 {
         self.samples.iter().map(|sample| sample.bytes_moved).max().unwrap_or_default()
     }
@@ -129,12 +129,9 @@ pub struct Skipped {
 /// A device in the benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceReport {
-    /// Its name, as in the results.
-    pub name: String,
-    /// `vulkan`, `metal`, `dx12` or `cpu`.
-    pub backend: &'static str,
-    /// `discrete`, `integrated`, `virtual`, `software` or `cpu`.
-    pub kind: &'static str,
+    /// Its name, as in the results, and its kind.
+    #[serde(flatten)]
+    pub device: Device,
     /// The driver's name and version.
     pub driver: Option<String>,
     /// Its startup time, measured once.
@@ -250,7 +247,7 @@ impl Report {
 
     /// True if a GPU had no work, so that its time means nothing.
     fn is_nothing(&self, result: &Measurement) -> bool {
-        result.dispatches() == 0 && self.gpus().any(|gpu| gpu.name == result.case.device)
+        result.dispatches() == 0 && self.gpus().any(|gpu| gpu.device.name == result.case.device)
     }
 
     /// The GPUs, including software ones.
@@ -260,7 +257,7 @@ impl Report {
 
     /// Bandwidth of the passes relative to the device's copies.
     pub(super) fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
-        let device = self.devices.iter().find(|device| device.name == result.case.device)?;
+        let device = self.devices.iter().find(|it| it.device.name == result.case.device)?;
         Some(result.bytes_moved() as f64 / result.medians()[0] * 1e3 / device.copy_bytes_per_s?)
     }
 
@@ -280,11 +277,11 @@ impl Report {
         self.results.iter().filter(|result| result.case.same_kind(kind))
     }
 
-    /// For each kind of keys and each GPU the size from which on the best of its sorts is faster
-    /// than the faster of the CPU's: by the sort itself, and end to end.
+    /// For each kind of keys and each GPU, where the best of its sorts overtakes the faster of the CPU's:
+    /// by the sort itself, and end to end.
     pub(super) fn crossovers(&self) -> Vec<(&Case, &DeviceReport, [Crossover; 2])> {
         let all = self.kinds().into_iter().flat_map(|kind| self.gpus().map(move |gpu| (kind, gpu)));
-        all.filter_map(|(kind, gpu)| Some((kind, gpu, self.crossover(kind, &gpu.name)?))).collect()
+        all.filter_map(|(kind, gpu)| Some((kind, gpu, self.crossover(kind, &gpu.device.name)?))).collect()
     }
 
     fn crossover(&self, kind: &Case, device: &str) -> Option<[Crossover; 2]> {
@@ -308,20 +305,21 @@ impl Report {
 }
 
 /// The element-wise minimum.
-fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+pub(super) fn least(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0].min(b[0]), a[1].min(b[1])]
 }
 
 impl DeviceReport {
     /// True for GPUs, including software ones.
     pub fn is_gpu(&self) -> bool {
-        self.kind != CPU
+        self.device.kind != CPU
     }
 }
 
 impl fmt::Display for DeviceReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({}, {})", self.name, self.backend, self.kind)?;
+        let Device { name, backend, kind } = &self.device;
+        write!(f, "{name} ({backend}, {kind})")?;
         self.driver.iter().try_for_each(|driver| write!(f, ", driver {driver}"))
     }
 }
@@ -333,37 +331,27 @@ pub(super) fn example(gpus: usize, element: Type, times: &[f64]) -> Report {
     use gpusort_planner::plan::Algorithm;
 
     let machine = Machine { cpu: "A CPU with a long name ".repeat(4), ..Machine::here() };
-    let device = |number| DeviceReport {
-        name: format!("NVIDIA GeForce RTX 4090 Laptop GPU with a long name #{number}"),
-        backend: "vulkan",
-        kind: "discrete",
-        driver: Some("NVIDIA 580.159.03 and more that a driver says of itself".to_owned()),
-        start_ms: Some(123.4),
-        copy_bytes_per_s: Some(2.9e12),
+    let device = |number| {
+        let name = format!("NVIDIA GeForce RTX 4090 Laptop GPU with a long name #{number}");
+        let driver = Some("NVIDIA 580.159.03 and more that a driver says of itself".to_owned());
+        let device = Device { name, backend: "vulkan", kind: "discrete" };
+        DeviceReport { device, driver, start_ms: Some(123.4), copy_bytes_per_s: Some(2.9e12) }
     };
     let devices: Vec<_> = (0..gpus).map(device).collect();
     let mut methods = vec![("CPU".to_owned(), CPU, ALL_CORES), ("CPU".to_owned(), CPU, ONE_CORE)];
     for device in &devices {
         for algorithm in Algorithm::ALL {
             let variants = algorithm.variants().iter();
-            methods.extend(variants.map(|its| (device.name.clone(), algorithm.name(), its.name())));
+            methods.extend(variants.map(|its| (device.device.name.clone(), algorithm.name(), its.name())));
         }
     }
     let mut results = Vec::new();
     for (size, ms) in times.iter().enumerate() {
         for (place, (device, algorithm, variant)) in methods.iter().enumerate() {
             let time = Duration::from_secs_f64(ms * (1.0 + place as f64 / 10.0) / 1e3);
-            let positions = element != Type::Text;
+            let (positions, distribution) = (element != Type::Text, Distribution::NearlySorted);
             let (device, n) = (device.clone(), 16_usize << (4 * size));
-            let case = Case {
-                device,
-                algorithm,
-                variant,
-                element,
-                positions,
-                distribution: Distribution::NearlySorted,
-                n,
-            };
+            let case = Case { device, algorithm, variant, element, positions, distribution, n };
             let (bytes, dispatches, bytes_moved) = (4 * n as u64, 16_777_216, 1 << 40);
             let sample = Sample { bytes, dispatches, bytes_moved, ..Sample::on_cpu(time) };
             let samples = vec![sample, Sample { bytes, ..Sample::on_cpu(time * 100) }, sample];

@@ -12,7 +12,7 @@ pub struct Sizes(pub Vec<usize>);
 const FACTOR: &str = "4";
 
 impl FromStr for Sizes {
-    /// What is wrong with the text, which clap quotes before it.
+    /// The problem with the text; clap quotes the text before it.
     type Err = String;
 
     /// Parses a comma-separated list of sizes and ranges. `A..B` is A, 4 A, and so on up to B;

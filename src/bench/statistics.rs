@@ -12,7 +12,7 @@ pub fn median(values: &[f64]) -> f64 {
     if rising.len() % 2 == 1 { rising[middle] } else { f64::midpoint(rising[middle - 1], rising[middle]) }
 }
 
-/// The size from which on one contender is faster than another.
+/// The smallest size at which one contender overtakes another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Crossover {
     /// Faster at every measured size.
@@ -25,8 +25,8 @@ pub enum Crossover {
     From(f64),
 }
 
-/// The size from which on the first time is smaller; `points` are size, first and second time, with
-/// sizes ascending. `None` without points.
+/// The size above which the first time stays the smaller one; `points` are size, first and second time,
+/// with sizes ascending. `None` without points.
 pub fn crossover(points: &[(usize, f64, f64)]) -> Option<Crossover> {
     let last = points.len().checked_sub(1)?;
     let excess = |&(_, first, second): &(usize, f64, f64)| (first / second).ln();
@@ -36,7 +36,7 @@ pub fn crossover(points: &[(usize, f64, f64)]) -> Option<Crossover> {
         Some(below) => {
             let (a, b) = (&points[below], &points[below + 1]);
             let part = excess(a) / (excess(a) - excess(b));
-            // Of times too short for a clock there is no ratio.
+            // Times too short for a clock have no ratio.
             let part = if part.is_finite() { part } else { 1.0 };
             let [from, to] = [a, b].map(|(size, ..)| (*size as f64).ln());
             Crossover::From((from + part * (to - from)).exp())

@@ -18,7 +18,7 @@ use crate::generate::{Distribution, Sequence, Type};
 use crate::gpu::Gpu;
 use crate::human;
 use crate::key_buf::KeyBuf;
-use crate::report::timing::milliseconds;
+use crate::report::timing::{self, milliseconds};
 use crate::sorter::Sorter;
 use gpusort_order::Method;
 
@@ -143,14 +143,8 @@ pub struct Device {
 impl Device {
     /// The CPU, which also performs the networks.
     pub fn cpu() -> Self {
-        let report = DeviceReport {
-            name: cpu_name(),
-            backend: CPU,
-            kind: CPU,
-            driver: None,
-            start_ms: None,
-            copy_bytes_per_s: None,
-        };
+        let device = timing::Device { name: cpu_name(), backend: CPU, kind: CPU };
+        let report = DeviceReport { device, driver: None, start_ms: None, copy_bytes_per_s: None };
         Self { report, sorter: Sorter::cpu(), spin_up: None }
     }
 
@@ -164,9 +158,7 @@ impl Device {
         // A software driver has no clock frequency.
         let spin_up = (info.kind != Kind::Software).then(|| SpinUp::new(&gpu)).transpose()?;
         let report = DeviceReport {
-            name: info.name.clone(),
-            backend: info.backend,
-            kind: info.kind.name(),
+            device: timing::Device::of(info),
             driver: Some(info.driver.clone()),
             start_ms: Some(milliseconds(start)),
             copy_bytes_per_s: match gpu.copy_bandwidth() {
@@ -180,11 +172,11 @@ impl Device {
 
     /// Numbers devices that share a name.
     pub fn number(devices: &mut [Self]) {
-        let names: Vec<String> = devices.iter().map(|device| device.report.name.clone()).collect();
+        let names: Vec<String> = devices.iter().map(|device| device.report.device.name.clone()).collect();
         for (index, device) in devices.iter_mut().enumerate() {
             let before = names[..index].iter().filter(|name| **name == names[index]).count();
             if names.iter().filter(|name| **name == names[index]).count() > 1 {
-                device.report.name.push_str(&format!(" #{}", before + 1));
+                device.report.device.name.push_str(&format!(" #{}", before + 1));
             }
         }
     }
@@ -226,7 +218,7 @@ pub enum Event<'a> {
 impl Suite {
     /// Least memory needed, in bytes: for the largest input, the sorted copy and the result.
     pub fn memory(&self) -> u64 {
-        let n = self.sizes.0.iter().copied().max().unwrap_or(0) as u64;
+        let n = self.sizes.0.last().copied().unwrap_or(0) as u64;
         let positions = if self.positions { 3 * 4 } else { 0 };
         let bytes = |&of: &Type| match of {
             Type::Number(element) => 3 * 4 * u64::from(element.key_words().count()) + positions,
@@ -268,23 +260,21 @@ impl Suite {
             for &(algorithm, variant) in &self.methods {
                 let mut add = |name, gpu, variant| {
                     let method = Method { algorithm: Some(algorithm), variant };
-                    add(&device.report.name, algorithm.name(), name, gpu, Some(method));
+                    add(&device.report.device.name, algorithm.name(), name, gpu, Some(method));
                 };
-                match device.sorter.started() {
-                    Some(gpu) => {
-                        let limits = &gpu.info().limits;
-                        // The best for the fewest elements, and for the most.
-                        let best = |n: &usize| plan::best_variant(algorithm, *n, shape, limits);
-                        let sizes = [self.sizes.0.iter().min(), self.sizes.0.iter().max()];
-                        let best = sizes.into_iter().flatten().map(best);
-                        for variant in variant.map_or_else(|| best.collect(), |variant| vec![variant]) {
-                            add(variant.name(), Some((gpu, device)), Some(variant));
-                        }
+                let Some(gpu) = device.sorter.started() else {
+                    // Variants make no difference on the CPU, and its radix sort is the baseline.
+                    if algorithm.is_network() {
+                        add("network", None, None);
                     }
-                    // The baseline is this sort.
-                    None if !algorithm.is_network() => {}
-                    // Variants make no difference on the CPU.
-                    None => add("network", None, None),
+                    continue;
+                };
+                // The best for the fewest elements, and for the most.
+                let best = |n: &usize| plan::best_variant(algorithm, *n, shape, &gpu.info().limits);
+                let sizes = [self.sizes.0.first(), self.sizes.0.last()];
+                let best = sizes.into_iter().flatten().map(best);
+                for variant in variant.map_or_else(|| best.collect(), |variant| vec![variant]) {
+                    add(variant.name(), Some((gpu, device)), Some(variant));
                 }
             }
         }
@@ -342,29 +332,26 @@ impl<'a> Entrant<'a> {
         };
         let outcome = self.outcome(pace, &mut ran);
         let case = self.case.clone();
-        match outcome {
+        let why = match outcome {
             Ok((Outcome::Measured(samples), prepare)) => {
                 let prepare_ms = milliseconds(prepare);
-                tell(Event::Measured(Measurement { case, samples, prepare_ms }))
+                return tell(Event::Measured(Measurement { case, samples, prepare_ms }));
             }
             Ok((Outcome::TooLong(run), _)) => {
                 let runs = human::counted(pace.least() as u64, "run", "runs");
                 let [run, limit] = [run, pace.limit].map(|time| human::time(milliseconds(time)));
-                let by = self.known.filter(|&(n, _)| n != case.n);
-                let by =
-                    by.map_or_else(String::new, |(n, _)| format!(" (estimated at {})", human::grouped(n)));
-                let why = format!("{runs} of about {run}{by}: more than {limit}; raise --time-limit");
-                tell(Event::Skipped(Skipped { case, why }))
+                let by = self.known.map(|(n, _)| n).filter(|&n| n != case.n);
+                let by = by.map(|n| format!(" (estimated at {})", human::grouped(n))).unwrap_or_default();
+                format!("{runs} of about {run}{by}: more than {limit}; raise --time-limit")
             }
-            Err(error) if error.is_too_much() => {
-                tell(Event::Skipped(Skipped { case, why: error.to_string() }))
-            }
+            Err(error) if error.is_too_much() => error.to_string(),
             Err(error) => {
                 let (method, n, type_name) = (case.method(), human::grouped(case.n), case.type_name());
                 let what = format!("{method} on {}, {n} {} {type_name}", case.device, case.distribution);
-                Err(error.about(what).into())
+                return Err(error.about(what).into());
             }
-        }
+        };
+        tell(Event::Skipped(Skipped { case, why }))
     }
 
     /// Measures the case unless it would take too long; also returns the preparation time of the
@@ -439,7 +426,7 @@ impl<'a> Entrant<'a> {
         }
         let mut contender: Box<dyn Contender + 'a> = match gpu.zip(self.plan(n)?) {
             Some(((gpu, device), plan)) => Box::new(OnGpu::new(gpu, device.spin_up.as_ref(), plan)?),
-            None => Box::new(OnCpu::new(method, positions)),
+            None => Box::new(OnCpu { method, positions }),
         };
         Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), seed)))
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use console::Style;
 
-use super::report::{Case, Measurement, Report, Skipped};
+use super::report::{Case, Measurement, Report, Skipped, least};
 use super::statistics::Crossover;
 use crate::human::{self, bytes, count, grouped, short, time};
 
@@ -69,7 +69,7 @@ impl Table {
     /// A table for these cases of at most `largest` elements, in lines of this width; with colours
     /// if the terminal supports them.
     pub fn new(report: &Report, cases: &[Case], largest: usize, width: usize, colour: bool) -> Self {
-        let devices = report.devices.iter().map(|device| device.name.clone()).collect();
+        let devices = report.devices.iter().map(|it| it.device.name.clone()).collect();
         let size_width = grouped(largest).len();
         let mut table = Self { devices, width, size_width, method_width: 0, ranks: 0, colour };
         table.method_width = cases.iter().map(|case| table.method(case).len()).max().unwrap_or_default();
@@ -117,7 +117,7 @@ impl Table {
         let cpu = format!("CPU: {}, {}", machine.cpu, machine.details());
         let mut text = wrapped(&machine.headline(), self.width, 2) + &wrapped(&cpu, self.width, 5);
         for gpu in report.gpus() {
-            let mut line = format!("GPU:{} {gpu}", self.mark(&gpu.name));
+            let mut line = format!("GPU:{} {gpu}", self.mark(&gpu.device.name));
             if let Some(start) = gpu.start_ms {
                 let _ = write!(line, "; started in {}", time(start));
             }
@@ -153,39 +153,29 @@ impl Table {
 
     /// The lines of one size.
     pub fn group(&self, report: &Report, results: &[Measurement], skipped: &[Skipped]) -> String {
-        let rows: Vec<_> = results.iter().map(|result| (result, report.row(result))).collect();
-        let best = |value: fn(&super::Row) -> f64| {
-            rows.iter().map(|(_, row)| value(row)).fold(f64::INFINITY, f64::min)
-        };
-        let best = [best(|row| row.median_ms), best(|row| row.end_to_end_ms)];
-        let (best_style, mut text) = (self.style(Style::new().green().bold()), String::new());
-        let mut cases = results.iter().map(|it| &it.case).chain(skipped.iter().map(|it| &it.case));
-        let mut size = cases.next().map_or_else(String::new, |case| grouped(case.n));
-        let mut begin = |text: &mut String, case: &Case| {
-            let (n, method) = (std::mem::take(&mut size), self.method(case));
-            let (size, width) = (self.size_width, self.method_width);
-            let _ = write!(text, "{n:>size$}  {method:width$}");
-        };
-        for (result, row) in &rows {
-            begin(&mut text, &result.case);
+        let medians: Vec<[f64; 2]> = results.iter().map(Measurement::medians).collect();
+        let best = medians.iter().copied().reduce(least).filter(|_| results.len() > 1);
+        let (best_style, dim) = (Style::new().green().bold(), self.style(Style::new().dim()));
+        let measured = results.iter().zip(&medians).map(|(result, medians)| {
             let cells = cells(report, result);
-            for (place, column) in self.columns() {
-                let is_best = place == MEDIAN && row.median_ms <= best[0]
-                    || place == END_TO_END && row.end_to_end_ms <= best[1];
-                let cell = format!("{:>width$}", cells[place], width = column.width);
-                let _ = match is_best && rows.len() > 1 {
-                    true => write!(text, "  {}", best_style.apply_to(cell)),
-                    false => write!(text, "  {cell}"),
-                };
-            }
-            text.push('\n');
-        }
-        for skipped in skipped {
-            begin(&mut text, &skipped.case);
-            let indent = self.indent() + 2;
-            let note = wrapped(&format!("skipped: {}", skipped.why), self.width.saturating_sub(indent), 0);
-            let note = note.trim_end().replace('\n', &format!("\n{:indent$}", ""));
-            let _ = writeln!(text, "  {}", self.style(Style::new().dim()).apply_to(note));
+            let shown = self.columns().map(|(place, column)| {
+                let which = [MEDIAN, END_TO_END].iter().position(|&best| best == place);
+                let is_best = which.zip(best).is_some_and(|(which, best)| medians[which] <= best[which]);
+                let style = if is_best { best_style.clone() } else { Style::new() };
+                format!("  {}", self.style(style).apply_to(format!("{:>1$}", cells[place], column.width)))
+            });
+            (&result.case, shown.collect::<String>())
+        });
+        let indent = self.indent() + 2;
+        let skipped = skipped.iter().map(|Skipped { case, why }| {
+            let note = human::wrapped(&format!("skipped: {why}"), self.width.saturating_sub(indent), 0);
+            (case, format!("  {}", dim.apply_to(note.join(&format!("\n{:indent$}", "")))))
+        });
+        let mut text = String::new();
+        for (number, (case, rest)) in measured.chain(skipped).enumerate() {
+            let n = if number == 0 { grouped(case.n) } else { String::new() };
+            let (size, width) = (self.size_width, self.method_width);
+            let _ = writeln!(text, "{n:>size$}  {:width$}{rest}", self.method(case));
         }
         text
     }
@@ -195,7 +185,7 @@ impl Table {
         let mut text = String::new();
         for (kind, gpu, crossovers) in report.crossovers() {
             let (what, [alone, whole]) = (kind.type_name(), crossovers.map(overtakes));
-            let what = format!("{what} {} on {}", kind.distribution, gpu.name);
+            let what = format!("{what} {} on {}", kind.distribution, gpu.device.name);
             let line = format!("{what}: the sort alone {alone}; end to end, it {whole}.");
             text += &format!("\n{}", wrapped(&line, self.width, 2));
         }

@@ -14,7 +14,7 @@ use crate::parallel;
 ///
 /// # Errors
 ///
-/// A description of what is wrong.
+/// A description of the first problem.
 pub fn verify(input: &KeyBuf, sorted: &Sorted) -> Result<(), String> {
     fn of<W: KeyWidth>(input: Vec<Block<W>>, sorted: &Sorted) -> Result<(), String> {
         let input = in_one(input);
@@ -48,7 +48,7 @@ fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), Str
 ///
 /// # Errors
 ///
-/// A description of what is wrong.
+/// A description of the first problem.
 pub(super) fn verify_positions<K: Ord>(
     count: usize,
     key: impl Fn(usize) -> K + Sync,
@@ -75,21 +75,21 @@ fn same_count(input: usize, sorted: usize) -> Result<(), String> {
 /// Keys that one core checks at once.
 const BLOCK: usize = 1 << 14;
 
-/// Equal for all permutations, and different for other keys except with probability 2^−64: the sum
-/// of the keys' `SplitMix64` finaliser values.
+/// Equal for all permutations, and different for other keys except with probability 2^−64: it adds up
+/// the `SplitMix64` finaliser values of all keys.
 fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
     let mixed = |&key: &W| mix(key.into().wrapping_add(1).wrapping_mul(GAMMA));
     let sum = |keys: &[W]| keys.iter().map(mixed).fold(0, u64::wrapping_add);
     parallel::map_parts(keys.chunks(BLOCK), sum).into_iter().fold(0, u64::wrapping_add)
 }
 
-/// The first of `count` places for which this holds.
+/// The first of `count` places that satisfies this.
 fn first(count: usize, is_it: impl Fn(usize) -> bool + Sync) -> Option<usize> {
     let in_block = |block: usize| (block * BLOCK..count.min((block + 1) * BLOCK)).find(|&place| is_it(place));
     parallel::map_parts(0..count.div_ceil(BLOCK), in_block).into_iter().flatten().next()
 }
 
-/// The first neighbours for which this holds.
+/// The first pair of neighbours that satisfies this.
 fn first_pair<T: Copy + Sync>(items: &[T], is_it: impl Fn(T, T) -> bool + Sync) -> Option<usize> {
     first(items.len().saturating_sub(1), |place| is_it(items[place], items[place + 1]))
 }

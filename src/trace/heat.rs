@@ -22,8 +22,7 @@ pub(super) const LEVELS: usize = 24;
 pub(super) const MIXED: usize = 4;
 
 /// The rows of a plan on an input.
-#[derive(Clone, Debug)]
-pub struct Heat {
+pub(super) struct Heat {
     /// Elements, and places that the arrays have.
     n: usize,
     room: usize,
@@ -32,25 +31,25 @@ pub struct Heat {
     pub(super) every: u64,
     last: u64,
     /// The input's first.
-    pub rows: Vec<Row>,
+    pub(super) rows: Vec<Row>,
 }
 
 /// A row.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub(super) struct Row {
     /// The number of dispatches done.
-    pub after: u64,
+    pub(super) after: u64,
     /// The colour of each bin; `None` for a bin without an element of the result.
-    pub cells: Vec<Option<Shade>>,
+    pub(super) cells: Vec<Option<Shade>>,
 }
 
 /// A colour: how high, and how grey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Shade {
+pub(super) struct Shade {
     /// Below `LEVELS`.
-    pub level: usize,
+    pub(super) level: usize,
     /// Below `MIXED`; 0 is pure.
-    pub mixed: usize,
+    pub(super) mixed: usize,
 }
 
 impl Shade {
@@ -78,11 +77,11 @@ impl Heat {
     }
 
     /// Elements in a bin, about.
-    pub fn bin(&self) -> usize {
+    pub(super) fn bin(&self) -> usize {
         self.room.div_ceil(self.columns.max(1))
     }
 
-    /// Adds the row of this dispatch, unless it has no row.
+    /// Adds the row of this dispatch, if the map has one for it.
     pub(super) fn take(&mut self, done: u64, ranks: &[u32]) {
         if self.wants(done) {
             self.rows.push(Row { after: done, cells: self.cells(ranks) });

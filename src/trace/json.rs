@@ -21,19 +21,18 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
         ranks.iter().map(|rank| label(rank).unwrap_or_default()).collect()
     };
     let passes = (0..).zip(trace.passes()).map(|(number, pass)| {
-        let mut pass = json!(pass);
+        let mut pass = without_nulls(json!(pass));
         if let Some(moment) = played.and_then(|(played, _)| played.moments.get(number)) {
-            let does: Vec<Value> = moment.layers.iter().map(does).collect();
-            if !does.is_empty() {
-                pass["does"] = does.into();
+            if !moment.layers.is_empty() {
+                pass["does"] = moment.layers.iter().map(does).collect();
             }
             pass["after"] = printed(&moment.after).into();
         }
         pass
     });
-    let (steps, comparisons) = trace.work();
+    let (steps, comparisons) = super::work(&trace.plan);
     let measured = trace.measured.as_ref();
-    let mut whole = json!({
+    let whole = without_nulls(json!({
         "n": trace.plan.n(),
         "type": trace.element.name(),
         "algo": trace.algorithm.name(),
@@ -53,8 +52,8 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
         "comparisons": comparisons,
         "swaps": played.map(|(played, _)| played.swaps()),
         "device": measured.map(|measured| Device::of(&measured.device)),
-        // Of the whole sort, of its passes together, and those that were subtracted from each pass
-        // for its timestamp.
+        // The times of the whole sort, of its passes together, and of a timestamp, which is subtracted
+        // from each pass.
         "ms": measured.map(|measured| json!({
             "sort": measured.sort,
             "passes": measured.all_passes(),
@@ -64,10 +63,15 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
         "runs": measured.map(|measured| measured.runs),
         "input": played.map(|(played, _)| printed(&played.input)),
         "passes": passes.collect::<Vec<_>>(),
-    });
-    whole.as_object_mut().into_iter().for_each(|all| all.retain(|_, value| !value.is_null()));
+    }));
     serde_json::to_writer(&mut *out, &whole)?;
     writeln!(out)
+}
+
+/// Removes the null fields of an object.
+pub fn without_nulls(mut object: Value) -> Value {
+    object.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
+    object
 }
 
 /// A layer. The smaller element of a pair goes to the first position. Moves list for each position

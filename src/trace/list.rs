@@ -2,9 +2,9 @@
 
 use gpusort_planner::plan::{Dispatch, Kernel};
 
-use super::{Moment, Pass, Played, Trace};
+use super::{Measured, Moment, Pass, Played, Trace};
 use crate::bench::table::wrapped;
-use crate::human::{bytes, counted, grouped, short, time};
+use crate::human::{bytes, count, counted, grouped, short, time};
 
 /// More dispatches than these are listed by rounds.
 const LISTED: u64 = 48;
@@ -19,9 +19,9 @@ pub(super) struct Column {
 
 /// The columns of lists; maps have some of them.
 pub(super) static COLUMNS: [Column; 12] = [
-    column("pass", true, 0, |pass| grouped(pass.number)),
+    column("pass", true, 0, |pass| pass.numbers.clone()),
     column("kernel", false, 7, |pass| pass.kernel.to_owned()),
-    column("what it does", false, 0, |pass| pass.what.clone()),
+    column(WORDS, false, 0, |pass| pass.what.clone()),
     column("steps", true, 5, |pass| none_if_0(pass.steps as u64, grouped)),
     column("tile", true, 4, |pass| pass.tile.map(grouped).unwrap_or_default()),
     column("held in", false, 2, |pass| pass.held_in.unwrap_or_default().to_owned()),
@@ -46,7 +46,8 @@ fn percent(part: f64) -> String {
     format!("{} %", short(100.0 * part))
 }
 
-/// The least width of a column of words.
+/// The heading of the words about a pass, and their least width.
+pub(super) const WORDS: &str = "what it does";
 const LEAST: usize = 16;
 
 /// The title, the summary and the passes, in lines of at most `width` characters, if 60 or more.
@@ -61,41 +62,38 @@ pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     }
     say(&planned_for(trace));
     text.push('\n');
-    let cells = |(numbers, pass): (String, Pass)| {
-        let others = COLUMNS[1..].iter().map(|column| (column.cell)(&pass));
-        [numbers].into_iter().chain(others).collect()
+    // The columns that say something: their cells with the heading, and the widest cell's width.
+    let filled = |column: &'static Column| {
+        let cells = [column.heading.to_owned()].into_iter().chain(lines.iter().map(column.cell));
+        let cells: Vec<String> = cells.collect();
+        let widest = cells.iter().map(|cell| cell.chars().count()).max()?;
+        cells[1..].iter().any(|cell| !cell.is_empty()).then_some((column, cells, widest))
     };
-    let cells: Vec<Vec<String>> = lines.into_iter().map(cells).collect();
-    let wide = |column: usize| {
-        let widest = cells.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
-        (widest > 0).then(|| widest.max(COLUMNS[column].heading.chars().count()))
+    let mut columns: Vec<(&Column, Vec<String>, usize)> = COLUMNS.iter().filter_map(filled).collect();
+    let excess = |columns: &[(&Column, Vec<String>, usize)]| {
+        columns.iter().map(|(.., width)| width + 2).sum::<usize>().saturating_sub(width + 2)
     };
-    let mut widths: Vec<Option<usize>> = (0..COLUMNS.len()).map(wide).collect();
-    let total = |widths: &[Option<usize>]| widths.iter().flatten().map(|width| width + 2).sum::<usize>() - 2;
-    let what = COLUMNS.iter().position(|column| column.heading == "what it does").unwrap_or(0);
     for less in 1..=8 {
         // Words are cut first, and the more so before a column that matters more is left out.
         let kept = [usize::MAX, 40, 32][usize::from(less > 3) + usize::from(less > 5)];
-        let spare = widths[what].unwrap_or(0).saturating_sub(kept);
-        let place = COLUMNS.iter().position(|column| column.less == less);
-        if let Some(place) = place.filter(|_| total(&widths) > width + spare) {
-            widths[place] = None;
+        let words = columns.iter().find(|(column, ..)| column.heading == WORDS);
+        let spare = words.map_or(0, |(.., width)| width.saturating_sub(kept));
+        if excess(&columns) > spare {
+            columns.retain(|(column, ..)| column.less != less);
         }
     }
-    let excess = total(&widths).saturating_sub(width);
-    widths[what] = widths[what].map(|own| own.saturating_sub(excess).max(LEAST.min(own)));
+    let excess = excess(&columns);
+    let words = columns.iter_mut().filter(|(column, ..)| column.heading == WORDS);
+    words.for_each(|(.., width)| *width = width.saturating_sub(excess).max(LEAST.min(*width)));
 
-    let mut row = |cells: Vec<&str>| {
-        let shown = cells.iter().zip(&widths).zip(&COLUMNS).filter_map(|((cell, width), column)| {
-            let width = (*width)?;
-            let cell = cut(cell, width);
-            Some(if column.numbers { format!("{cell:>width$}") } else { format!("{cell:width$}") })
+    for row in 0..=lines.len() {
+        let shown = columns.iter().map(|(column, cells, width)| {
+            let cell = cut(&cells[row], *width);
+            if column.numbers { format!("{cell:>width$}") } else { format!("{cell:width$}") }
         });
         text += shown.collect::<Vec<_>>().join("  ").trim_end();
         text.push('\n');
-    };
-    row(COLUMNS.iter().map(|column| column.heading).collect());
-    cells.iter().for_each(|cells| row(cells.iter().map(String::as_str).collect()));
+    }
     text
 }
 
@@ -117,7 +115,7 @@ fn planned_for(trace: &Trace) -> String {
 /// The sum of all passes, in sentences.
 pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
     let plan = &trace.plan;
-    let (steps, comparisons) = trace.work();
+    let (steps, comparisons) = super::work(plan);
     let mut all = vec![counted(plan.dispatch_count(), "pass", "passes")];
     if steps > 0 {
         all.push(counted(steps, "step", "steps"));
@@ -150,18 +148,12 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
         kept => lines.push(format!("{kept} digits are the same in all keys: their passes keep the order.")),
     }
     if let Some(measured) = &trace.measured {
-        let less = if measured.timestamp > 0.0 {
-            format!(" (less {} for a timestamp after each)", time(measured.timestamp))
-        } else {
-            String::new()
-        };
+        let Measured { device, timestamp, sort, runs, copy, .. } = measured;
+        let less = format!(" (less {} for a timestamp after each)", time(*timestamp));
+        let less = if *timestamp > 0.0 { &less } else { "" };
+        let [sort, passes, copy] = [time(*sort), time(measured.all_passes()), count(*copy)];
         lines.push(format!(
-            "{}: sort {}; all passes {}{less}; medians of {} runs. A copy moves {}B/s.",
-            measured.device,
-            time(measured.sort),
-            time(measured.all_passes()),
-            measured.runs,
-            crate::human::count(measured.copy),
+            "{device}: sort {sort}; all passes {passes}{less}; medians of {runs} runs. A copy moves {copy}B/s."
         ));
     }
     lines
@@ -169,10 +161,10 @@ pub(super) fn summary(trace: &Trace, played: Option<&Played>) -> Vec<String> {
 
 /// The dispatches with their numbers; a long list has the dispatches of each round once, with the sums of
 /// all repetitions.
-fn lines(trace: &Trace) -> Vec<(String, Pass)> {
+fn lines(trace: &Trace) -> Vec<Pass> {
     let plan = &trace.plan;
     if plan.dispatch_count() <= LISTED || plan.rounds().all(|(_, times)| times == 1) {
-        return trace.passes().map(|pass| (grouped(pass.number), pass)).collect();
+        return trace.passes().collect();
     }
     let mut lines = Vec::new();
     let mut before = 0;
@@ -180,14 +172,6 @@ fn lines(trace: &Trace) -> Vec<(String, Pass)> {
         let each = dispatches.len() as u64;
         let line = |(at, dispatch): (u64, &Dispatch)| {
             let (first, last) = (before + at + 1, before + at + 1 + (times - 1) * each);
-            let mut pass = trace.pass(first, dispatch);
-            pass.bytes_moved *= times;
-            if let Some(measured) = &trace.measured {
-                let own = measured.passes.iter().skip(first as usize - 1).step_by(each as usize);
-                let ms: f64 = own.take(times as usize).sum();
-                pass.ms = Some(ms);
-                pass.part_of_copy = measured.part_of_copy(pass.bytes_moved, ms);
-            }
             let [from, to] = [first, last].map(grouped);
             let numbers = match (times, each) {
                 (1, _) => from,
@@ -195,7 +179,7 @@ fn lines(trace: &Trace) -> Vec<(String, Pass)> {
                 (_, 1) => format!("{from} … {to}"),
                 _ => format!("{from}, {} … {to}", grouped(first + each)),
             };
-            (numbers, pass)
+            Pass { numbers, ..trace.pass(first, dispatch, each as usize, times) }
         };
         lines.extend((0..).zip(dispatches).map(line));
         before += each * times;

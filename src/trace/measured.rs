@@ -35,44 +35,32 @@ pub fn measure(gpu: &Gpu, plan: &Plan, keys: &KeyBuf) -> Result<Measured, Error>
         buffers.upload(gpu, keys.bytes())?;
         spin_up.as_ref().map_or(Ok(()), |spin_up| spin_up.again(gpu))
     };
+    let time_each = |each: bool| -> Result<Vec<f64>, Error> {
+        begin()?;
+        Ok(time_passes(gpu, plan, &buffers, each)?.into_iter().map(milliseconds).collect())
+    };
     let (mut sorts, mut passes, mut submits) = (Vec::new(), Vec::new(), Vec::new());
-    // The first of each is left out: a driver may do something once.
-    for run in 0..=runs {
+    for _ in 0..=runs {
         begin()?;
-        let sort = execute(gpu, plan, &buffers, |_| {})?.0.time;
-        begin()?;
-        let own = time_passes(gpu, plan, &buffers, true)?;
+        sorts.push(milliseconds(execute(gpu, plan, &buffers, |_| {})?.0.time));
+        passes.push(time_each(true)?);
         // On the processor, times differ by more than a timestamp takes.
-        let together = if is_software {
-            Vec::new()
-        } else {
-            begin()?;
-            time_passes(gpu, plan, &buffers, false)?
-        };
-        if run > 0 {
-            sorts.push(milliseconds(sort));
-            passes.push(own.into_iter().map(milliseconds).collect());
-            submits.push(together.into_iter().map(milliseconds).collect());
-        }
+        submits.extend((!is_software).then(|| time_each(false)).transpose()?);
     }
-    let timestamp = if is_software { 0.0 } else { timestamp(&passes, &submits) };
-    Ok(Measured {
-        device: gpu.info().clone(),
-        passes: without(timestamp, &passes),
-        timestamp,
-        sort: median(&sorts),
-        runs,
-        copy,
-    })
+    // The first runs do not count, since a driver may prepare something in them.
+    let (sort, passes) = (median(&sorts[1..]), &passes[1..]);
+    let timestamp = timestamp(passes, submits.get(1..).unwrap_or_default());
+    let (device, passes) = (gpu.info().clone(), without(timestamp, passes));
+    Ok(Measured { device, passes, timestamp, sort, runs, copy })
 }
 
-/// What timestamps between passes take, shared among the passes, so that all together take as long
-/// as without. `passes` are the times in runs with a timestamp after each pass, `submits` those of
-/// the same passes with one after each submit.
+/// The cost of a timestamp: if it is subtracted from each pass, all passes together take as long as
+/// without timestamps. `passes` has the times of runs with a timestamp after each pass; `submits` has
+/// times of the same passes with a timestamp after each submit, if measured.
 fn timestamp(passes: &[Vec<f64>], submits: &[Vec<f64>]) -> f64 {
     let each = |runs: &[Vec<f64>]| runs.first().map_or(0, Vec::len);
     let count = each(passes);
-    if count <= each(submits) {
+    if submits.is_empty() || count <= each(submits) {
         return 0.0;
     }
     let sums = |runs: &[Vec<f64>]| runs.iter().map(|run| run.iter().sum()).collect::<Vec<f64>>();
@@ -95,7 +83,7 @@ mod tests {
     #[test]
     fn what_timestamps_take_is_known_by_runs_with_fewer() {
         type Runs<'a> = &'a [&'a [f64]];
-        let cases: [(f64, Runs, Runs); 9] = [
+        let cases: [(f64, Runs, Runs); 10] = [
             // Three passes take 18 milliseconds one by one, and 12 together.
             (2.0, &[&[3.0, 6.0, 9.0]], &[&[12.0]]),
             // The same in two submits, of two passes and of one.
@@ -110,6 +98,7 @@ mod tests {
             (0.0, &[&[3.0]], &[&[2.0]]),
             (0.0, &[&[3.0, 6.0]], &[&[2.0, 5.0]]),
             (0.0, &[&[]], &[&[]]),
+            (0.0, &[&[3.0, 6.0]], &[]),
             (0.0, &[], &[]),
         ];
         for (expected, passes, submits) in cases {

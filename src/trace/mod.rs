@@ -7,8 +7,8 @@
 //!                                                └─> picture   SVG: diagram and heat map
 //! ```
 //!
-//! These two have everything that is drawn: comparisons from the steps that kernels declare, colours
-//! from the elements that the CPU interpreter leaves. Tests compare one with the other.
+//! Pass and Played hold all that a picture shows: comparisons from the steps that kernels declare, colours
+//! from the elements that the CPU interpreter leaves. Tests compare the comparisons with the elements.
 
 mod heat;
 mod json;
@@ -19,8 +19,7 @@ mod picture;
 mod played;
 mod words;
 
-pub use heat::{Heat, Row};
-pub use json::write as write_json;
+pub use json::{without_nulls, write as write_json};
 pub use list::list;
 pub use measured::measure;
 pub use network::network;
@@ -70,7 +69,7 @@ pub struct Measured {
     pub device: AdapterInfo,
     /// The time of each dispatch, in milliseconds: medians of several runs, less `timestamp`.
     pub passes: Vec<f64>,
-    /// The cost of the timestamp after each dispatch, in milliseconds; 0 if it is lost in noise.
+    /// The cost of the timestamp after each dispatch, in milliseconds; 0 if noise hides it.
     pub timestamp: f64,
     /// The time of the whole sort without timestamps between dispatches, in milliseconds: a median,
     /// too.
@@ -99,12 +98,14 @@ impl Measured {
 pub struct Pass {
     /// Its place among the dispatches, from 1.
     pub number: u64,
+    /// The places as the list has them, where it stands for several dispatches.
+    #[serde(skip)]
+    numbers: String,
     /// The file of its kernel.
     pub kernel: &'static str,
     /// A description in words.
     pub what: String,
     /// The digit, counted from the lowest, if it handles one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub digit: Option<u32>,
     /// The first of its elements, and how many there are.
     pub first: u32,
@@ -115,10 +116,8 @@ pub struct Pass {
     /// Invocations in each.
     pub invocations: u32,
     /// Elements that a workgroup holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<u64>,
     /// The memory that holds them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub held_in: Option<&'static str>,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u64,
@@ -129,10 +128,8 @@ pub struct Pass {
     /// Bytes of device memory read and written.
     pub bytes_moved: u64,
     /// Milliseconds on the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
     /// Its bandwidth relative to a copy's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of_copy: Option<f64>,
 }
 
@@ -163,7 +160,7 @@ fn comparisons(dispatch: &Dispatch) -> u64 {
 
 /// Steps of the network and comparisons in all passes. Repeated passes are counted once and
 /// multiplied, since there may be millions.
-fn work(plan: &Plan) -> (u64, u64) {
+pub fn work(plan: &Plan) -> (u64, u64) {
     let (mut all_steps, mut all_comparisons) = (0, 0);
     for (dispatches, times) in plan.rounds() {
         for dispatch in dispatches {
@@ -177,17 +174,23 @@ fn work(plan: &Plan) -> (u64, u64) {
 impl Trace {
     /// The dispatches, in order.
     pub fn passes(&self) -> impl Iterator<Item = Pass> {
-        (1..).zip(self.plan.dispatches()).map(|(number, dispatch)| self.pass(number, dispatch))
+        (1..).zip(self.plan.dispatches()).map(|(number, dispatch)| self.pass(number, dispatch, 1, 1))
     }
 
-    fn pass(&self, number: u64, dispatch: &Dispatch) -> Pass {
+    /// This dispatch and its repetitions, `count` in all, `each` dispatches apart: with all their bytes and
+    /// all their time.
+    fn pass(&self, number: u64, dispatch: &Dispatch, each: usize, count: u64) -> Pass {
         let kernel = dispatch.kernel();
         let tiles = kernel.tiles();
         let measured = self.measured.as_ref();
-        let ms = measured.and_then(|measured| measured.passes.get(number as usize - 1)).copied();
-        let bytes_moved = dispatch.bytes_moved();
+        let ms = measured.map(|measured| {
+            let own = measured.passes.iter().skip(number as usize - 1).step_by(each);
+            own.take(count as usize).sum()
+        });
+        let bytes_moved = count * dispatch.bytes_moved();
         Pass {
             number,
+            numbers: crate::human::grouped(number),
             kernel: kernel.name(),
             what: words::of(dispatch),
             digit: words::digit(kernel),
@@ -204,11 +207,6 @@ impl Trace {
             ms,
             part_of_copy: measured.zip(ms).and_then(|(measured, ms)| measured.part_of_copy(bytes_moved, ms)),
         }
-    }
-
-    /// Steps of the network and comparisons in all passes.
-    pub fn work(&self) -> (u64, u64) {
-        work(&self.plan)
     }
 
     /// The name of its network: `bitonic network, 16 wires`.

@@ -32,7 +32,7 @@ pub struct Played {
     /// Each dispatch, where there are at most [`FEW`] elements.
     pub moments: Vec<Moment>,
     /// The elements after dispatches, as colours.
-    pub heat: Heat,
+    pub(super) heat: Heat,
     /// The dispatch that leaves the elements in order for good; 0 if the input is sorted.
     pub in_order_after: Option<u64>,
 }
@@ -112,13 +112,10 @@ impl Played {
         order.sort_by_key(|&at| keys[at as usize]);
         let sorted: Vec<u64> = order.iter().map(|&at| keys[at as usize]).collect();
         let mut input = vec![0; n];
-        let mut rank = 0;
-        for (place, &at) in order.iter().enumerate() {
-            let is_same = place > 0 && sorted[place - 1] == sorted[place];
-            if !is_same || plan.shape().payload {
-                rank = place as u32;
-            }
-            input[at as usize] = rank;
+        for (place, (&at, key)) in order.iter().zip(&sorted).enumerate() {
+            let is_unique = plan.shape().payload;
+            let rank = if is_unique { place } else { sorted.partition_point(|other| other < key) };
+            input[at as usize] = rank as u32;
         }
         let mut played = Self {
             heat: Heat::new(plan, &input),
@@ -249,7 +246,10 @@ fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -
             (before != after).then(|| moved(before, after))
         }
         Kernel::Radix(radix) => {
-            let digit = |rank| digit(sorted, rank, radix.digit);
+            let digit = |rank: u32| {
+                let key = sorted.get(rank as usize).copied().unwrap_or(u64::MAX);
+                (key >> (radix.digit * DIGIT_BITS)) as usize & ((1 << DIGIT_BITS) - 1)
+            };
             let mut counts = vec![0; 1 << DIGIT_BITS];
             before.iter().for_each(|&rank| counts[digit(rank)] += 1);
             Some(match radix.work {
@@ -284,9 +284,4 @@ fn moved(before: &[u32], after: &[u32]) -> Layer {
     }
     let from = |rank: &u32| places.get_mut(rank).and_then(VecDeque::pop_front);
     Layer::Move(after.iter().map(from).collect())
-}
-
-fn digit(sorted: &[u64], rank: u32, digit: u32) -> usize {
-    let key = sorted.get(rank as usize).copied().unwrap_or(u64::MAX);
-    (key >> (digit * DIGIT_BITS)) as usize & ((1 << DIGIT_BITS) - 1)
 }

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Dispatch, FusedWork, Kernel, Local, Radix, RadixWork, Rows, Scope, SelectWork};
+use gpusort_planner::plan::{
+    Dispatch, Fused, FusedWork, Kernel, Local, Radix, RadixWork, Rows, Scope, SelectWork,
+};
 
 use crate::human::{grouped, power};
 
@@ -27,39 +29,31 @@ pub(super) fn digit(kernel: Kernel) -> Option<u32> {
 pub(super) fn of(dispatch: &Dispatch) -> String {
     let kernel = dispatch.kernel();
     let all = super::steps(dispatch);
-    let sorted = || {
-        let largest = all.iter().map(|step| block_log2(*step)).max().unwrap_or(1);
-        match largest {
-            0 | 1 => "pairs".to_owned(),
-            log2 => format!("stages 2 … {}", power(log2)),
-        }
+    let sorted = |tile_log2: u32| {
+        let stages = match all.iter().map(|step| block_log2(*step)).max() {
+            None | Some(0 | 1) => "pairs".to_owned(),
+            Some(log2) => format!("stages 2 … {}", power(log2)),
+        };
+        format!("sort tiles of {}: {stages}", power(tile_log2))
     };
     match kernel {
-        Kernel::Step(_) => of_steps(&all),
-        Kernel::Local(Local { tile_log2, sorts: true }) => {
-            format!("sort tiles of {}: {}", power(tile_log2), sorted())
-        }
+        Kernel::Step(_) | Kernel::Fused(Fused { work: FusedWork::Strides { .. }, .. }) => of_steps(&all),
+        Kernel::Local(Local { tile_log2, sorts: true }) => sorted(tile_log2),
         Kernel::Local(Local { tile_log2, .. }) => {
             format!("{} in tiles of {}", of_steps(&all), power(tile_log2))
         }
-        Kernel::Fused(fused) => match fused.work {
-            FusedWork::Sort => format!("sort tiles of {}: {}", power(fused.tile.log2()), sorted()),
-            FusedWork::Halves => {
-                let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
-                format!("merge halves of tiles{shifted}")
-            }
-            FusedWork::Strides { .. } => of_steps(&all),
-        },
-        Kernel::Rows(rows) => match rows {
-            Rows::Pad { from } if from == dispatch.count() => "pad: nothing to do".to_owned(),
-            Rows::Pad { .. } => format!("pad to {}", grouped(dispatch.count())),
-            Rows::Sort { row_log2 } => format!("sort rows of {}, up and down", power(row_log2)),
-            Rows::Merge { .. } => format!("{} in rows", of_steps(&all)),
-            Rows::Transpose { rows_log2, columns_log2 } => {
-                let [rows, columns] = [rows_log2, columns_log2].map(power);
-                format!("transpose {rows} rows of {columns}")
-            }
-        },
+        Kernel::Fused(Fused { work: FusedWork::Sort, tile, .. }) => sorted(tile.log2()),
+        Kernel::Fused(Fused { work: FusedWork::Halves, .. }) => {
+            let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
+            format!("merge halves of tiles{shifted}")
+        }
+        Kernel::Rows(Rows::Pad { from }) if from == dispatch.count() => "pad: nothing to do".to_owned(),
+        Kernel::Rows(Rows::Pad { .. }) => format!("pad to {}", grouped(dispatch.count())),
+        Kernel::Rows(Rows::Sort { row_log2 }) => format!("sort rows of {}, up and down", power(row_log2)),
+        Kernel::Rows(Rows::Merge { .. }) => format!("{} in rows", of_steps(&all)),
+        Kernel::Rows(Rows::Transpose { rows_log2, columns_log2 }) => {
+            format!("transpose {} rows of {}", power(rows_log2), power(columns_log2))
+        }
         Kernel::Top(top) => {
             let tile = power(top.tuning.tile_log2());
             format!("keep the first {} of each {tile}", grouped(top.k))
@@ -72,10 +66,10 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
             };
             match radix.work {
                 RadixWork::Clear => "clear the counts".to_owned(),
-                RadixWork::Histogram => match radix.scope {
-                    Scope::Leading(_) => "count the leading digits".to_owned(),
-                    Scope::All | Scope::Segments(_) => format!("count all {} digits", radix.digits),
-                },
+                RadixWork::Histogram if matches!(radix.scope, Scope::Leading(_)) => {
+                    "count the leading digits".to_owned()
+                }
+                RadixWork::Histogram => format!("count all {} digits", radix.digits),
                 RadixWork::Tile => "sort all elements in one workgroup".to_owned(),
                 RadixWork::Sample => "look at some keys".to_owned(),
                 RadixWork::Choose => "choose leading digits".to_owned(),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A number of elements, the capacity of the plan, and the number `k` of first elements that are selected.
+/// The capacity of a plan, the number `n` of its elements, and the number `k` of elements to select.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) capacity: u32,

@@ -71,12 +71,13 @@ fn family(element: ElementType, class: &Class) -> String {
     // A text is opaque to compilers of TypeScript, and engines read it faster.
     let text = family.to_string();
     assert!(!text.contains(['`', '$']), "texts are written between backticks");
-    format!(
-        "{HEADER}import type {{ Family }} from \"../plan.js\";\n\nexport const family: Family = JSON.parse(String.raw`{text}`);\n"
-    )
+    module("Family", &format!("export const family: Family = JSON.parse(String.raw`{text}`);\n"))
 }
 
-const HEADER: &str = "// Written by crates/npm: do not edit.\n";
+/// A module of TypeScript that uses a type of `plan.ts`.
+fn module(used: &str, body: &str) -> String {
+    format!("// Written by crates/npm: do not edit.\nimport type {{ {used} }} from \"../plan.js\";\n\n{body}")
+}
 
 /// Names of files, with their texts.
 type Files = Vec<(String, String)>;
@@ -104,16 +105,14 @@ fn files() -> Files {
         ("copy2", copy_text(2, false)),
     ];
     let texts = texts.map(|(name, text)| format!("export const {name} = {};\n", json!(short(&text))));
-    files.push((
-        "index.ts".to_owned(),
-        format!(
-            "{HEADER}import type {{ Family }} from \"../plan.js\";\n\n/** Lanes of subgroups, at least and at most; none in \
-             the last class. */\nexport const classes: {{ name: string; least: number; most: number; vendor?: string }}[] = [\n{}];\n\nexport const families: Record<string, () => Promise<{{ family: Family }}>> \
-             = {{\n{loaders}}};\n\n{}",
-            classes.concat(),
-            texts.concat()
-        ),
-    ));
+    let index = format!(
+        "/** Lanes of subgroups, at least and at most; none in the last class. */\n\
+         export const classes: {{ name: string; least: number; most: number; vendor?: string }}[] = [\n{}];\n\n\
+         export const families: Record<string, () => Promise<{{ family: Family }}>> = {{\n{loaders}}};\n\n{}",
+        classes.concat(),
+        texts.concat()
+    );
+    files.push(("index.ts".to_owned(), module("Family", &index)));
     files
 }
 

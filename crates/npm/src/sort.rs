@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use gpusort::unstable::trace::without_nulls;
 use gpusort_planner::kernels::{ELEMENT_BINDINGS, FIRST_CLASS_LOG2, Grid, PipelineKey, Select};
 use gpusort_planner::plan::{
     AuxBuffer, Callers, Dispatch, Plan, longest_row, most_long_segments, prepare_top_text, segment_groups,
@@ -78,15 +79,17 @@ impl<'a> Sort<'a> {
         })
     }
 
-    fn pass(&mut self, dispatch: &Dispatch, workgroups: &Count) -> Value {
-        let mut pass = json!({ "kernel": self.kernel(dispatch), "workgroups": workgroups.json() });
-        if dispatch.digit() > 0 {
-            pass["digit"] = dispatch.digit().into();
-        }
-        if dispatch.access().changes_sides {
-            pass["swaps"] = true.into();
-        }
-        pass
+    /// A pass; `numbering` is the same pass where it also numbers the payload, or else `dispatch`.
+    fn pass(&mut self, dispatch: &Dispatch, numbering: &Dispatch, workgroups: &Count) -> Value {
+        let (kernel, numbered) = (self.kernel(dispatch), self.kernel(numbering));
+        without_nulls(json!({
+            "kernel": kernel,
+            "workgroups": workgroups.json(),
+            "digit": (dispatch.digit() > 0).then(|| dispatch.digit()),
+            "swaps": dispatch.access().changes_sides.then_some(true),
+            "numbered": (numbered != kernel && self.callers.shape.payload).then_some(numbered),
+            "group": dispatch.group().map(|group| group.number),
+        }))
     }
 
     /// The workgroups of a dispatch on `n` elements.
@@ -96,7 +99,7 @@ impl<'a> Sort<'a> {
     }
 
     /// The formula for the workgroups of a dispatch. The cases have workgroups of grids with several rows.
-    fn grid(&self, candidates: impl IntoIterator<Item = Count>, cases: &Cases) -> Count {
+    fn grid(&self, candidates: impl IntoIterator<Item = Count>, cases: &[(Size, u64)]) -> Count {
         let grid = |workgroups| Grid::new(workgroups, &self.callers.limits).map_or(0, Grid::workgroups);
         fitting("a dispatch", self.sizes, candidates, cases, grid)
     }
@@ -122,7 +125,7 @@ impl<'a> Sort<'a> {
             let size = block(|n| self.workgroups(largest, n));
             let blocks = Count { most: self.workgroups(largest, MOST), ..Count::of(Base::Blocks([size])) };
             let workgroups = self.grid(times(self.workgroups(first, 1)).into_iter().chain([blocks]), &cases);
-            passes.push(self.pass(first, &workgroups));
+            passes.push(self.pass(first, first, &workgroups));
         }
         let words = |(aux, least): &(AuxBuffer, u64)| {
             let case = |plan: &Plan| (Size::all(plan.n()), words_of(plan, aux.name));
@@ -185,7 +188,7 @@ impl<'a> Sort<'a> {
             "least": least,
             "items": self.items.of(&prepare_top_text(self.callers)),
             "buffers": Select::ROOM.map(words).into_iter().collect::<BTreeMap<_, _>>(),
-            "passes": passes.iter().map(|(dispatch, workgroups)| self.pass(dispatch, workgroups)).collect::<Vec<_>>(),
+            "passes": passes.iter().map(|(dispatch, workgroups)| self.pass(dispatch, dispatch, workgroups)).collect::<Vec<_>>(),
         })
     }
 
@@ -220,8 +223,7 @@ impl<'a> Sort<'a> {
                 let plan = plan(n, false, are_long);
                 // Passes without work are left out: the rule is in npm/src/sorter.ts, too.
                 let there = passes.iter().enumerate().filter(|&(number, (_, _, count))| {
-                    let is_short = number < groups.len();
-                    if is_short {
+                    if number < groups.len() {
                         !are_long && count.value(self.sizes, Size::all(n)) > 0
                     } else {
                         n > self.sizes.longest
@@ -232,7 +234,7 @@ impl<'a> Sort<'a> {
                 for (dispatch, (template, _, count)) in plan.dispatches().zip(there) {
                     assert_eq!(dispatch.pipeline(), template.pipeline(), "segments in {n} elements");
                     assert_eq!(dispatch.digit(), template.digit(), "segments in {n} elements");
-                    self.grid([count.clone()], &vec![(Size::all(n), self.workgroups(dispatch, n))]);
+                    self.grid([count.clone()], &[(Size::all(n), self.workgroups(dispatch, n))]);
                 }
             }
         }
@@ -260,18 +262,8 @@ impl<'a> Sort<'a> {
         self.words("long segments", [Count::of(Base::Long)], &long);
         let text = segments_text(self.callers).expect("there are as many groups as there may be");
         let items = self.items.of(&text);
-        let of_pass = |(dispatch, iota, count): &(Dispatch, Dispatch, Count)| {
-            let mut pass = self.pass(dispatch, count);
-            let numbered = self.kernel(iota);
-            if pass["kernel"] != numbered && self.callers.shape.payload {
-                pass["numbered"] = numbered.into();
-            }
-            if let Some(group) = dispatch.group() {
-                pass["group"] = group.number.into();
-            }
-            pass
-        };
-        let passes: Vec<Value> = passes.iter().map(of_pass).collect();
+        let passes = passes.iter().map(|(dispatch, iota, count)| self.pass(dispatch, iota, count));
+        let passes: Vec<Value> = passes.collect();
         json!({ "items": items, "buffers": buffers, "passes": passes })
     }
 
@@ -281,23 +273,21 @@ impl<'a> Sort<'a> {
         let mut rows = Vec::new();
         for log2 in 0..=self.sizes.longest.ilog2() {
             let longest = 1 << log2;
-            let plan = |count, length, iota| {
-                self.callers.rows(count, length, iota).expect("such rows are planned for")
+            let dispatch = |count, length, iota| {
+                let plan = self.callers.rows(count, length, iota).expect("such rows are planned for");
+                assert_eq!(plan.dispatch_count(), 1, "{count} rows of {length}");
+                *plan.dispatches().next().expect("it is one")
             };
-            let [moved, numbered] =
-                [false, true].map(|iota| *plan(1, longest, iota).dispatches().next().expect("one"));
-            let workgroups = |count, length| -> u64 {
-                plan(count, length, false).dispatches().map(|it| it.grid().workgroups()).sum()
-            };
-            let each = block(|rows| workgroups(rows.min(MOST / longest), longest));
+            let [moved, numbered] = [false, true].map(|iota| dispatch(1, longest, iota));
+            let workgroups = |rows: u32| dispatch(rows, longest, false).grid().workgroups();
+            let each = block(|rows| workgroups(rows.min(MOST / longest)));
             for length in [longest / 2 + 1, longest] {
                 for count in [1, 2, each, each + 1, 77_777].into_iter().filter(|count| count * length <= MOST)
                 {
-                    let plan = plan(count, length, false);
-                    let dispatch = plan.dispatches().next().expect("one");
+                    let dispatch = dispatch(count, length, false);
                     assert_eq!(dispatch.pipeline(), moved.pipeline(), "rows of {length}");
-                    let cases = vec![(Size::all(count), workgroups(count, length))];
-                    self.grid([Count::of(Base::Blocks([each]))], &cases);
+                    let case = (Size::all(count), dispatch.grid().workgroups());
+                    self.grid([Count::of(Base::Blocks([each]))], &[case]);
                 }
             }
             let moved = self.kernel(&moved);
@@ -316,15 +306,11 @@ fn words_of(plan: &Plan, name: &str) -> u64 {
 fn kernel(key: PipelineKey, items: &mut Items) -> Value {
     let (text, entry) = key.module();
     let bindings = key.bindings();
-    let mut bound = vec![json!(["keys", false]), json!(["payload", !bindings.payload])];
-    if bindings.other {
-        bound.push(json!(["other keys", false]));
-        if bindings.payload {
-            bound.push(json!(["other payload", false]));
-        }
-    }
+    let mut bound = vec![("keys", false), ("payload", !bindings.payload)];
+    let others = [("other keys", bindings.other), ("other payload", bindings.other && bindings.payload)];
+    bound.extend(others.into_iter().filter(|(_, is_bound)| *is_bound).map(|(name, _)| (name, false)));
     let numbers: Vec<u32> =
         (0..bound.len() as u32).chain((ELEMENT_BINDINGS..).take(bindings.aux_buffers.len())).collect();
-    bound.extend(bindings.aux_buffers.iter().map(|aux| json!([aux.name, aux.read_only])));
+    bound.extend(bindings.aux_buffers.iter().map(|aux| (aux.name, aux.read_only)));
     json!({ "entry": entry, "items": items.of(&text), "bindings": numbers, "buffers": bound })
 }

@@ -7,6 +7,14 @@ pub(crate) fn short(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
+/// The place of a value in a list without repetitions.
+pub(crate) fn number<T: PartialEq>(all: &mut Vec<T>, value: T) -> usize {
+    all.iter().position(|known| *known == value).unwrap_or_else(|| {
+        all.push(value);
+        all.len() - 1
+    })
+}
+
 /// Declarations, each once.
 #[derive(Default)]
 pub(crate) struct Items(Vec<String>);
@@ -15,13 +23,7 @@ impl Items {
     /// The numbers of the declarations in a text, in order.
     pub(crate) fn of(&mut self, text: &str) -> Vec<usize> {
         let mut numbers = Vec::new();
-        let mut add = |item: String| {
-            let number = self.0.iter().position(|known| *known == item).unwrap_or(self.0.len());
-            numbers.push(number);
-            if number == self.0.len() {
-                self.0.push(item);
-            }
-        };
+        let mut add = |item| numbers.push(number(&mut self.0, item));
         let (mut item, mut depth) = (String::new(), 0);
         for line in short(text).lines() {
             let count = |bracket: &[char]| line.matches(bracket).count() as i32;

@@ -1,15 +1,15 @@
 //! Writes `web/src/generated/`: the passes of each sort of few elements, for the page in `web/`.
 //!
-//! They are what `gpusort trace` shows: its words, the comparisons of its networks, its tiles. One file
-//! is for one variant, which the page loads when it is chosen. A step is written once, with the pairs
-//! of the most wires; a dispatch of fewer elements has the pairs that lie within.
+//! They are what `gpusort trace` shows: its words, the comparisons of its networks, its tiles. Each variant
+//! has its own file, which the page loads when a user chooses the variant. A step is written once, with its
+//! pairs on the most wires; a dispatch of fewer elements has those pairs that lie within them.
 //!
 //! ```text
 //! steps   [name, [low, high, …]]          kinds   what a pass is, whatever the number of elements
 //! sorts   for each size of tiles, for n from 2 on: passes [kind, first, count, elements after it, workgroups, bytes moved]
 //! ```
 
-use gpusort::unstable::trace::{FEW, Layer, Moment, Pass, Played, Trace, of_step};
+use gpusort::unstable::trace::{FEW, Layer, Moment, Pass, Played, Trace, of_step, without_nulls};
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_order::key::ElementType;
 use gpusort_order::network::Step;
@@ -17,6 +17,9 @@ use gpusort_order::{Algorithm, Limits, Variant};
 use gpusort_planner::kernels::DIGIT_BITS;
 use gpusort_planner::plan::{Dispatch, Kernel, Plan, RadixWork, Shape};
 use serde_json::{Value, json};
+
+use crate::module;
+use crate::text::number;
 
 /// Elements in a tile, as powers of two: small, so that few elements take every kind of pass.
 const TILES: [u32; 3] = [2, 3, 4];
@@ -58,28 +61,11 @@ fn prose(algorithm: Algorithm, variant: Variant) -> String {
 
 /// The trace of a sort of `n` elements in tiles of 2^`tile_log2`.
 fn trace(algorithm: Algorithm, variant: Variant, n: usize, tile_log2: u32) -> Trace {
-    let (element, limits) = (ElementType::U32, Limits::TYPICAL);
+    let (element, limits, tile) = (ElementType::U32, Limits::TYPICAL, Some(1 << tile_log2));
     let shape = Shape::of(element, false);
     let plan = Plan::in_tiles(algorithm, variant, n, shape, &limits, tile_log2);
     let plan = plan.unwrap_or_else(|error| panic!("{algorithm} {variant} of {n}: {error}"));
-    Trace {
-        algorithm,
-        variant,
-        element,
-        first: None,
-        tile: Some(1 << tile_log2),
-        limits,
-        plan,
-        measured: None,
-    }
-}
-
-/// The place of a value in a list without repetitions.
-fn number<T: PartialEq>(all: &mut Vec<T>, value: T) -> usize {
-    all.iter().position(|known| *known == value).unwrap_or_else(|| {
-        all.push(value);
-        all.len() - 1
-    })
+    Trace { algorithm, variant, element, first: None, tile, limits, plan, measured: None }
 }
 
 /// Collects what the passes of a variant have in common.
@@ -129,7 +115,7 @@ impl Writer {
                 let tint = |at| char::from(b'0' + (tiles.of(at) % TINTS) as u8);
                 number(&mut self.tints, (0..FEW as u64).map(tint).collect())
             });
-            let mut kind = json!({
+            let kind = without_nulls(json!({
                 "kernel": pass.kernel,
                 "what": pass.what,
                 "digit": pass.digit,
@@ -137,8 +123,7 @@ impl Writer {
                 "held": pass.held_in,
                 "tints": tints,
                 "does": self.does(dispatch, &moment.layers),
-            });
-            kind.as_object_mut().into_iter().for_each(|all| all.retain(|_, value| !value.is_null()));
+            }));
             let kind = number(&mut self.kinds, kind);
             json!([kind, pass.first, pass.count, moment.after.len(), pass.workgroups, pass.bytes_moved])
         };
@@ -179,13 +164,8 @@ pub(crate) fn files() -> Vec<(String, String)> {
                 "sorts": all.into_iter().map(|(_, sort)| sort).collect::<Vec<_>>(),
             });
             let name = format!("{algorithm}-{variant}");
-            files.push((
-                format!("{name}.ts"),
-                format!(
-                    "{}import type {{ Sorts }} from \"../plan.js\";\n\nexport const sorts: Sorts = {text};\n",
-                    super::HEADER
-                ),
-            ));
+            let module = module("Sorts", &format!("export const sorts: Sorts = {text};\n"));
+            files.push((format!("{name}.ts"), module));
             sorts += &format!(
                 "  {{\n    algorithm: \"{algorithm}\",\n    variant: \"{variant}\",\n    tiles: {tiles:?},\n    what: {},\n    \
                  load: () => import(\"./{name}.js\"),\n  }},\n",
@@ -193,14 +173,12 @@ pub(crate) fn files() -> Vec<(String, String)> {
             );
         }
     }
-    files.push((
-        "index.ts".to_owned(),
-        format!(
-            "{}import type {{ Method }} from \"../plan.js\";\n\n/** The most elements. */\nexport const most = {FEW};\n\n/** Bits of a \
-             digit. */\nexport const digitBits = {DIGIT_BITS};\n\nexport const methods: Method[] = [\n{sorts}];\n",
-            super::HEADER
-        ),
-    ));
+    let index = format!(
+        "/** The most elements. */\nexport const most = {FEW};\n\n\
+         /** Bits of a digit. */\nexport const digitBits = {DIGIT_BITS};\n\n\
+         export const methods: Method[] = [\n{sorts}];\n"
+    );
+    files.push(("index.ts".to_owned(), module("Method", &index)));
     files
 }
 

@@ -34,13 +34,13 @@ pub(super) fn hex(shade: Shade) -> String {
     let from = (place as usize).min(RAMP.len() - 2);
     let part = place - from as f64;
     let grey = GREYNESS[shade.mixed.min(MIXED - 1)];
-    (0..3).fold("#".to_owned(), |mut text, channel| {
+    let [red, green, blue] = [0, 1, 2].map(|channel| {
         let [low, high, grey_of] =
             [RAMP[from], RAMP[from + 1], GREY].map(|colour| f64::from(colour[channel]));
         let pure = low + (high - low) * part;
-        let _ = write!(text, "{:02x}", (pure + (grey_of - pure) * grey).round() as u8);
-        text
-    })
+        (pure + (grey_of - pure) * grey).round() as u8
+    });
+    format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
 /// The colour of a thin line: from the middle of the ramp, since its ends do not show on dark and on

@@ -19,10 +19,9 @@ use gpusort_planner::plan::Dispatch;
 
 use super::Panel;
 use super::colours::{self, TINTS};
-use super::motion::{Motion, Path};
+use super::motion::{Motion, Path, SWAP};
 use super::svg::{Attributes, Data, Px, Svg};
 use super::wires::{Wires, label_width, pitch};
-use crate::human::wrapped;
 use crate::trace::heat::Shade;
 use crate::trace::network::columns;
 use crate::trace::played::{Compared, FILLER, Layer, Moment, Played};
@@ -116,7 +115,7 @@ impl<'a> Diagram<'a> {
 
     /// Draws it from this height on; returns where it ends.
     pub(super) fn draw(&self, top: f64, svg: &mut Svg, motion: Option<&mut Motion>) -> f64 {
-        let (trace, played, printed) = self.panel;
+        let (trace, played, _) = self.panel;
         let count = played.wires();
         let (pitch, (from, to)) = (pitch(count), self.across);
         let wires = Wires { count, first: top + 0.7 * pitch, pitch, from, to };
@@ -155,21 +154,12 @@ impl<'a> Diagram<'a> {
                 x += own + OUTER * self.unit;
             }
         }
-        drawn.finish(svg, played, printed, motion);
+        drawn.finish(svg, self.panel, motion);
         tall.1
     }
 
-    /// The legend, in lines of this width from this height on; returns where it ends.
-    pub(super) fn legend(&self, width: f64, top: f64, svg: &mut Svg) -> f64 {
-        let mut end = top;
-        for line in wrapped(&self.words(), (width / super::CHARACTER) as usize, 0) {
-            end += 16.0;
-            svg.text("q", (0.0, end), &line);
-        }
-        end
-    }
-
-    fn words(&self) -> String {
+    /// The legend.
+    pub(super) fn words(&self) -> String {
         let mut words =
             "Each wire is a position, the first on top. Each frame is a pass over device memory.".to_owned();
         let layers = || self.panel.1.moments.iter().flat_map(|moment| &moment.layers);
@@ -212,7 +202,7 @@ impl<'a> Diagram<'a> {
 }
 
 /// The wires and the shapes over them.
-pub(super) struct Drawn {
+struct Drawn {
     wires: Wires,
     /// Pixels between the bars of a step.
     unit: f64,
@@ -229,7 +219,7 @@ pub(super) struct Drawn {
 
 impl Drawn {
     /// Nothing yet, with the elements at the left ends of the wires.
-    pub(super) fn new(played: &Played, wires: Wires, unit: f64) -> Self {
+    fn new(played: &Played, wires: Wires, unit: f64) -> Self {
         let (n, paths) = (played.input.len(), Path::of(&played.input, wires));
         Self { wires, unit, from: wires.from, n, paths, shapes: BTreeMap::new(), moves: BTreeMap::new() }
     }
@@ -239,7 +229,7 @@ impl Drawn {
     }
 
     fn rectangle(&mut self, class: &'static str, (left, right): (f64, f64), (top, bottom): (f64, f64)) {
-        self.shape(class).rectangle((left, top), (right, bottom));
+        self.shape(class).polygon(&[(left, top), (right, top), (right, bottom), (left, bottom)]);
     }
 
     /// The rectangle around these wires and `half` pixels more at each side.
@@ -295,7 +285,7 @@ impl Drawn {
     }
 
     /// The comparisons of a step, in columns from `x` on.
-    pub(super) fn compare(&mut self, x: f64, pairs: &[Compared]) {
+    fn compare(&mut self, x: f64, pairs: &[Compared]) {
         for (number, column) in columns(pairs).iter().enumerate() {
             let x = x + number as f64 * self.unit;
             column.iter().for_each(|pair| self.bar(x, pair));
@@ -304,40 +294,38 @@ impl Drawn {
 
     fn bar(&mut self, x: f64, pair: &Compared) {
         if pair.swapped {
-            self.paths.swap(pair.low, pair.high, x);
+            let both = [(pair.low, Some(pair.high)), (pair.high, Some(pair.low))];
+            self.paths.take(&both, (x - SWAP, x + SWAP));
         }
         // The ends of bars are lines without a length, which have round ends.
         let (bars, dots) = if pair.swapped { ("swap", "swap-dot") } else { ("keep", "keep-dot") };
         let (low, high) = (self.wires.y(pair.low), self.wires.y(pair.high));
         let half = (0.47 * self.unit).clamp(1.8, 5.6);
-        self.shape(bars).go(x, low);
-        self.shape(bars).line(x, if pair.falls() { high + 0.2 * half } else { high });
-        self.shape(dots).dot(x, low);
+        let end = if pair.falls() { high + 0.2 * half } else { high };
+        self.shape(bars).lines(&[(x, low), (x, end)]);
+        self.shape(dots).lines(&[(x, low); 2]);
         if pair.falls() {
             // An arrow in place of the dot.
-            let arrows = self.shape("up");
-            arrows.go(x, high - half);
-            arrows.line(x + half, high + 0.8 * half);
-            arrows.line(x - half, high + 0.8 * half);
-            arrows.close();
+            let base = high + 0.8 * half;
+            self.shape("up").polygon(&[(x, high - half), (x + half, base), (x - half, base)]);
         } else {
-            self.shape(dots).dot(x, high);
+            self.shape(dots).lines(&[(x, high); 2]);
         }
     }
 
     fn moves(&mut self, sources: &[Option<usize>], before: &[u32], from: f64, to: f64) {
         self.wires_until(from);
         self.from = to;
-        self.paths.take(sources, (from, to));
+        let all = (0..self.wires.count).map(|place| (place, sources.get(place).copied().flatten()));
+        self.paths.take(&all.collect::<Vec<_>>(), (from, to));
         let middle = f64::midpoint(from, to);
         for (place, source) in sources.iter().enumerate() {
             let Some(source) = *source else { continue };
             let rank = before[source];
             if rank != FILLER {
-                let path = self.moves.entry(rank).or_default();
                 let (begin, end) = (self.wires.y(source), self.wires.y(place));
-                path.go(from, begin);
-                path.curve([(middle, begin), (middle, end), (to, end)]);
+                let places = [(from, begin), (middle, begin), (middle, end), (to, end)];
+                self.moves.entry(rank).or_default().curve(places);
             }
         }
     }
@@ -345,8 +333,7 @@ impl Drawn {
     fn wires_until(&mut self, to: f64) {
         for wire in 0..self.wires.count {
             let (from, y) = (self.from, self.wires.y(wire));
-            self.shape("wire").go(from, y);
-            self.shape("wire").line(to, y);
+            self.shape("wire").lines(&[(from, y), (to, y)]);
         }
     }
 
@@ -356,36 +343,25 @@ impl Drawn {
         for (value, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let length = width * f64::from(count) / f64::from(most);
             let y = above + 4.0 + value as f64 * each;
-            self.shape("bars").rectangle((x, y), (x + length, y + each.max(1.6)));
+            self.rectangle("bars", (x, x + length), (y, y + each.max(1.6)));
         }
     }
 
     fn sums(&mut self, sums: &[u32], (x, width): (f64, f64), (above, below): (f64, f64)) {
         let each = (below - above - 8.0) / sums.len().max(1) as f64;
         let n = self.n.max(1) as f64;
-        let line = self.shape("sums");
-        let (mut value, mut y) = (0, above + 4.0);
+        let (mut value, mut places) = (0, Vec::new());
         for run in sums.chunk_by(|a, b| a == b) {
-            let at = x + width * f64::from(run[0]) / n;
-            if value == 0 {
-                line.go(at, y);
-            } else {
-                line.line(at, y);
-            }
+            let ends = [value, value + run.len()];
+            let end = |value: usize| (x + width * f64::from(run[0]) / n, above + 4.0 + value as f64 * each);
+            places.extend(ends.map(end));
             value += run.len();
-            y = above + 4.0 + value as f64 * each;
-            line.line(at, y);
         }
+        self.shape("sums").lines(&places);
     }
 
-    /// Writes all of it, with the elements at both ends, as `printed` has them in order.
-    pub(super) fn finish(
-        mut self,
-        svg: &mut Svg,
-        played: &Played,
-        printed: &[String],
-        motion: Option<&mut Motion>,
-    ) {
+    /// Writes all of it, with the printed elements at both ends.
+    fn finish(mut self, svg: &mut Svg, (_, played, printed): &Panel, motion: Option<&mut Motion>) {
         self.wires_until(self.wires.to);
         for class in ["pass"].iter().chain(&TINTS).chain(&["wire", "bars", "sums"]) {
             svg.path(class, self.shape(class), &[]);

@@ -6,9 +6,9 @@ use super::colours;
 use super::motion::Motion;
 use super::svg::{Attributes, Data, Px, Svg};
 use super::{CHARACTER, Panel, cut};
-use crate::human::{grouped, wrapped};
+use crate::human::grouped;
 use crate::trace::heat::{LEVELS, Row, Shade};
-use crate::trace::list::{COLUMNS, Column};
+use crate::trace::list::{COLUMNS, Column, WORDS};
 use crate::trace::{FEW, Pass, words};
 
 /// Pixels of a row, at least and at most, and of all rows, at most about.
@@ -95,7 +95,7 @@ impl Map {
             }
         }
         columns.push(("pass", numbers));
-        columns.extend(is_wide.then_some(("what it does", begin)));
+        columns.extend(is_wide.then_some((WORDS, begin)));
         let of = |heading| COLUMNS.iter().find(|column| column.heading == heading).expect("lists have it");
         let (left, right) = (begin + words, right - 4.0);
         // Rounded like written numbers, so that cells are equal.
@@ -142,10 +142,9 @@ impl Map {
                 let (begin, y) = (column as f64 * self.cell, number as f64 * self.row);
                 column += run.len();
                 if let Some(shade) = run[0] {
-                    let path = lines.entry(shade).or_default();
-                    path.go(begin, y);
                     let overlap = if column < row.cells.len() { OVERLAP } else { 0.0 };
-                    path.line(column as f64 * self.cell + overlap, y);
+                    let end = column as f64 * self.cell + overlap;
+                    lines.entry(shade).or_default().lines(&[(begin, y), (end, y)]);
                 }
             }
         }
@@ -161,9 +160,9 @@ impl Map {
         ];
         svg.open("g", group);
         for (shade, path) in &lines {
-            svg.leaf("path", &[("stroke", &colours::hex(*shade)), ("d", path)]);
+            svg.leaf("path", &[("stroke", &colours::hex(*shade)), ("d", &path.text)]);
         }
-        svg.close();
+        svg.close("g");
     }
 }
 
@@ -184,10 +183,7 @@ fn legend((_, played, _): &Panel, svg: &mut Svg, left: f64, right: f64, top: f64
         more.push(format!("Each row is {} passes.", grouped(heat.every)));
     }
     for sentence in &more {
-        for line in wrapped(sentence, ((right - left) / CHARACTER).max(30.0) as usize, 0) {
-            end += 15.0;
-            svg.text("q", (left, end), &line);
-        }
+        end = svg.lines((left, end), sentence, ((right - left) / CHARACTER).max(30.0) as usize, 15.0);
     }
     for level in 0..LEVELS {
         let fill = colours::hex(Shade { level, mixed: 0 });

@@ -28,7 +28,7 @@ use self::motion::Motion;
 use self::svg::{Px, Svg};
 use super::list::{cut, summary};
 use super::{Played, Trace};
-use crate::human::{counted, wrapped};
+use crate::human::counted;
 
 /// Pixels across: as wide as text in a README is.
 const WIDTH: f64 = 880.0;
@@ -74,7 +74,7 @@ pub fn svg(panels: &[Panel], style: Style) -> String {
             let kind = (style.network, panels.len() > 1);
             body.open("g", &[("transform", &format_args!("translate({} {})", Px(left), Px(top)))]);
             let [wide, tall] = draw(panel, across(count), kind, &mut body, motion.as_mut());
-            body.close();
+            body.close("g");
             (bottom, width) = (bottom.max(top + tall), width.max(left + wide));
         }
         top = bottom + GAP;
@@ -104,7 +104,9 @@ pub fn svg(panels: &[Panel], style: Style) -> String {
         picture.words("style", &[], &sheet);
     }
     picture.leaf("rect", &[("class", &"page"), ("width", &"100%"), ("height", &"100%"), ("rx", &6)]);
-    picture.finish_with(body)
+    picture.text += &body.text;
+    picture.close("svg");
+    picture.text
 }
 
 /// The picture in words, for screen readers.
@@ -112,7 +114,7 @@ fn described((trace, played, _): &Panel, is_network: bool) -> String {
     /// More passes are not described one by one.
     const MOST: u64 = 32;
     if is_network {
-        let (steps, comparisons) = trace.work();
+        let (steps, comparisons) = super::work(&trace.plan);
         let comparisons = counted(comparisons, "comparator", "comparators");
         return format!("{comparisons} in {}.", counted(steps, "step", "steps"));
     }
@@ -140,10 +142,8 @@ fn draw(
     let fits = |size: f64| (most / (CHARACTER * size / 11.0)) as usize;
     if !is_network {
         svg.text("h", (0.0, y), &cut(&trace.title(), fits(17.5)));
-        let summary = summary(trace, Some(played));
-        for line in summary.iter().flat_map(|sentence| wrapped(sentence, fits(11.0), 0)) {
-            y += 16.0;
-            svg.text("q", (0.0, y), &line);
+        for sentence in summary(trace, Some(played)) {
+            y = svg.lines((0.0, y), &sentence, fits(11.0), 16.0);
         }
         y = map::draw(panel, most, y + 14.0, svg, motion.as_deref_mut());
     } else if is_named {
@@ -159,7 +159,7 @@ fn draw(
             diagram.draw(y, svg, motion)
         } else {
             let end = diagram.draw(y + 28.0, svg, motion);
-            diagram.legend(most, end, svg)
+            svg.lines((0.0, end), &diagram.words(), fits(11.0), 16.0)
         };
     }
     [width, y]

@@ -16,7 +16,7 @@ use crate::trace::heat::{Row, Shade};
 const MOVING: f64 = 0.88;
 
 /// Half of the pixels that elements advance while they swap.
-const SWAP: f64 = 1.6;
+pub(super) const SWAP: f64 = 1.6;
 
 /// The animations so far.
 #[derive(Default)]
@@ -65,11 +65,11 @@ impl Motion {
         let id = format!("rows{panel}");
         svg.open("clipPath", &[("id", &id)]);
         svg.rect(place, &[]);
-        svg.close();
+        svg.close("clipPath");
         svg.open("g", &[("clip-path", &format_args!("url(#{id})"))]);
         let class = format!("cover c{panel}");
         svg.rect(place, &[("class", &class)]);
-        svg.close();
+        svg.close("g");
     }
 
     /// The elements on their ways.
@@ -111,7 +111,7 @@ impl Motion {
             ];
             svg.leaf("circle", &circle);
         }
-        svg.close();
+        svg.close("g");
     }
 }
 
@@ -143,28 +143,14 @@ impl Path {
         }
     }
 
-    fn go(&mut self, element: Option<usize>, (from, to): (f64, f64), place: usize) {
-        if let Some(element) = element {
-            self.ways[element].turns.push((from, to, self.wires.y(place)));
+    /// Moves elements: each of these places takes the element of its source, if any.
+    pub(super) fn take(&mut self, sources: &[(usize, Option<usize>)], (from, to): (f64, f64)) {
+        let before = self.at.clone();
+        for &(place, source) in sources {
+            self.at[place] = source.and_then(|source| before[source]);
+            if let Some(element) = self.at[place] {
+                self.ways[element].turns.push((from, to, self.wires.y(place)));
+            }
         }
-    }
-
-    /// Two elements change places.
-    pub(super) fn swap(&mut self, low: usize, high: usize, x: f64) {
-        let across = (x - SWAP, x + SWAP);
-        self.go(self.at[low], across, high);
-        self.go(self.at[high], across, low);
-        self.at.swap(low, high);
-    }
-
-    /// Elements go to other places.
-    pub(super) fn take(&mut self, sources: &[Option<usize>], across: (f64, f64)) {
-        let after = sources.iter().map(|source| source.and_then(|source| self.at[source]));
-        let mut after: Vec<Option<usize>> = after.collect();
-        after.resize(self.wires.count, None);
-        for (place, &element) in after.iter().enumerate() {
-            self.go(element, across, place);
-        }
-        self.at = after;
     }
 }

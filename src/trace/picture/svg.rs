@@ -4,12 +4,12 @@
 use std::fmt::{Display, Write};
 
 use super::colours;
+use crate::human::wrapped;
 
 /// A picture under way.
 #[derive(Default)]
 pub(super) struct Svg {
-    text: String,
-    open: Vec<&'static str>,
+    pub(super) text: String,
     dark: bool,
 }
 
@@ -23,17 +23,14 @@ impl Svg {
     }
 
     /// Begins an element, up to the matching [`Svg::close`].
-    pub(super) fn open(&mut self, name: &'static str, attributes: Attributes) {
+    pub(super) fn open(&mut self, name: &str, attributes: Attributes) {
         self.begin(name, attributes);
         self.text.push('>');
-        self.open.push(name);
     }
 
-    /// Ends the last open element.
-    pub(super) fn close(&mut self) {
-        if let Some(name) = self.open.pop() {
-            let _ = writeln!(self.text, "</{name}>");
-        }
+    /// Ends the open element of this name.
+    pub(super) fn close(&mut self, name: &str) {
+        let _ = writeln!(self.text, "</{name}>");
     }
 
     /// An element without content.
@@ -43,15 +40,25 @@ impl Svg {
     }
 
     /// An element with text in it.
-    pub(super) fn words(&mut self, name: &'static str, attributes: Attributes, words: &str) {
+    pub(super) fn words(&mut self, name: &str, attributes: Attributes, words: &str) {
         self.open(name, attributes);
         self.text.push_str(&escaped(words));
-        self.close();
+        self.close(name);
     }
 
     /// A text at a place.
     pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), words: &str) {
         self.words("text", &[("class", &class), ("x", &Px(x)), ("y", &Px(y))], words);
+    }
+
+    /// Words in lines of at most `width` characters, `height` pixels apart, below this place; returns
+    /// the height of the last line.
+    pub(super) fn lines(&mut self, (x, mut y): (f64, f64), words: &str, width: usize, height: f64) -> f64 {
+        for line in wrapped(words, width, 0) {
+            y += height;
+            self.text("q", (x, y), &line);
+        }
+        y
     }
 
     /// A rectangle: its place, its width and its height.
@@ -63,24 +70,10 @@ impl Svg {
 
     /// A path with more attributes, unless nothing is drawn.
     pub(super) fn path(&mut self, class: &str, data: &Data, more: Attributes) {
-        if !data.is_empty() {
-            let own: Attributes = &[("class", &class), ("d", data)];
+        if !data.text.is_empty() {
+            let own: Attributes = &[("class", &class), ("d", &data.text)];
             self.leaf("path", &[own, more].concat());
         }
-    }
-
-    /// The whole text, with another picture at its end.
-    pub(super) fn finish_with(mut self, last: Self) -> String {
-        self.text += &last.finish();
-        self.finish()
-    }
-
-    /// The whole text.
-    pub(super) fn finish(mut self) -> String {
-        while !self.open.is_empty() {
-            self.close();
-        }
-        self.text
     }
 
     fn begin(&mut self, name: &str, attributes: Attributes) {
@@ -124,60 +117,38 @@ impl Px {
 
 /// The data of a path. Each place is written as seen from the one before. Places are rounded before
 /// distances are taken, so that nothing adds up over a path.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Data {
-    text: String,
-    /// The present place and the beginning of this part, in tenths of pixels.
+    pub(super) text: String,
+    /// The present place, in tenths of pixels.
     at: [i64; 2],
-    begin: [i64; 2],
 }
 
 impl Data {
-    pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
-    /// Goes to a place without a line.
-    pub(super) fn go(&mut self, x: f64, y: f64) {
-        let by = self.by(&[(x, y)]);
-        self.push('m', &by);
-        self.begin = self.at;
-    }
-
-    /// A line without a length.
-    pub(super) fn dot(&mut self, x: f64, y: f64) {
-        self.go(x, y);
-        self.line(x, y);
-    }
-
-    /// A straight line.
-    pub(super) fn line(&mut self, x: f64, y: f64) {
-        match self.by(&[(x, y)])[..] {
-            [by, 0] => self.push('h', &[by]),
-            [0, by] => self.push('v', &[by]),
-            ref by => self.push('l', by),
+    /// Straight lines from the first place through the others.
+    pub(super) fn lines(&mut self, places: &[(f64, f64)]) {
+        for (number, &place) in places.iter().enumerate() {
+            match self.by(&[place])[..] {
+                ref by if number == 0 => self.push('m', by),
+                [by, 0] => self.push('h', &[by]),
+                [0, by] => self.push('v', &[by]),
+                ref by => self.push('l', by),
+            }
         }
     }
 
-    /// A line that leaves towards the first place, and arrives from the second one.
-    pub(super) fn curve(&mut self, places: [(f64, f64); 3]) {
-        let by = self.by(&places);
+    /// A line that leaves towards the second place, and arrives from the third one at the last.
+    pub(super) fn curve(&mut self, places: [(f64, f64); 4]) {
+        self.lines(&places[..1]);
+        let by = self.by(&places[1..]);
         self.push('c', &by);
     }
 
-    /// A line to where it began.
-    pub(super) fn close(&mut self) {
+    /// Straight lines through these places and back to the first.
+    pub(super) fn polygon(&mut self, places: &[(f64, f64)]) {
+        self.lines(places);
         self.text.push('z');
-        self.at = self.begin;
-    }
-
-    /// A rectangle between opposite corners.
-    pub(super) fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64)) {
-        self.go(left, top);
-        self.line(right, top);
-        self.line(right, bottom);
-        self.line(left, bottom);
-        self.close();
+        self.by(&places[..1]);
     }
 
     /// The distances to these places; the last place becomes the present one.
@@ -198,12 +169,6 @@ impl Data {
     }
 }
 
-impl Display for Data {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,20 +176,16 @@ mod tests {
     #[test]
     fn places_are_told_from_the_one_before() {
         let mut data = Data::default();
-        assert!(data.is_empty());
-        data.go(100.0, 200.04);
-        data.line(100.0, 211.0);
-        data.go(100.0, 222.0);
-        data.line(100.0, 9.0);
-        data.rectangle((0.0, 1.0), (20.5, 3.0));
-        data.go(3.0, 0.0);
-        data.curve([(100.0, 0.0), (100.0, 50.0), (200.0, 50.0)]);
-        data.line(201.0, 40.0);
-        assert_eq!(data.to_string(), "m100 200v11m0 11v-213m-100-8h20.5v2h-20.5zm3-1c97 0 97 50 197 50l1-10");
+        data.lines(&[(100.0, 200.04), (100.0, 211.0)]);
+        data.lines(&[(100.0, 222.0), (100.0, 9.0)]);
+        data.polygon(&[(0.0, 1.0), (20.5, 1.0), (20.5, 3.0), (0.0, 3.0)]);
+        data.curve([(3.0, 0.0), (100.0, 0.0), (100.0, 50.0), (200.0, 50.0)]);
+        data.lines(&[(200.0, 50.0), (201.0, 40.0)]);
+        assert_eq!(data.text, "m100 200v11m0 11v-213m-100-8h20.5v2h-20.5zm3-1c97 0 97 50 197 50m0 0l1-10");
         // Steps of a third do not add up to another place.
         let mut data = Data::default();
-        (0..=300).for_each(|step| data.go(1000.0 + f64::from(step) / 3.0, 0.0));
-        let steps = data.to_string();
+        (0..=300).for_each(|step| data.lines(&[(1000.0 + f64::from(step) / 3.0, 0.0)]));
+        let steps = data.text;
         let sum: f64 =
             steps.split('m').skip(1).map(|step| step[..step.len() - 2].parse::<f64>().unwrap()).sum();
         assert!((sum - 1100.0).abs() < 1e-6, "{steps}");
@@ -237,6 +198,7 @@ mod tests {
         let mut svg = Svg::default();
         svg.open("g", &[("class", &"a\"<b")]);
         svg.words("text", &[], "1 < 2 & \u{1b}[1m");
-        assert_eq!(svg.finish(), "<g class=\"a&quot;&lt;b\"><text>1 &lt; 2 &amp; [1m</text>\n</g>\n");
+        svg.close("g");
+        assert_eq!(svg.text, "<g class=\"a&quot;&lt;b\"><text>1 &lt; 2 &amp; [1m</text>\n</g>\n");
     }
 }

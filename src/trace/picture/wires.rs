@@ -35,7 +35,7 @@ impl Wires {
             let Some(label) = labels.get(rank as usize).filter(|_| rank != FILLER) else { continue };
             svg.words("text", &[("y", &Px(self.y(wire)))], &super::cut(label, LONGEST));
         }
-        svg.close();
+        svg.close("g");
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use gpusort_base::device::AdapterInfo;
 
 /// The device of a sort.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Device {
     /// The hardware's name.
     pub name: String,
