@@ -367,39 +367,27 @@ impl Line<'_> {
     /// Returns the end of the number that begins here.
     #[inline]
     fn number(&self, start: usize) -> Result<usize, Damage> {
-        let digits = |mut at: usize| {
+        // The end of the digits that begin here, at least one.
+        let digits = |begin: usize| {
+            let mut at = begin;
             while self.byte(at).is_ascii_digit() {
                 at += 1;
             }
-            at
+            if at > begin { Ok(at) } else { Err(Damage { at, problem: "expected a digit" }) }
         };
-        let wrong = |at| Err(Damage { at, problem: "expected a digit" });
-        let mut at = start + usize::from(self.byte(start) == b'-');
-        if at > start && self.bytes[at..].starts_with(b"Infinity") {
-            return Ok(at + b"Infinity".len());
+        let whole = start + usize::from(self.byte(start) == b'-');
+        if whole > start && self.bytes[whole..].starts_with(b"Infinity") {
+            return Ok(whole + b"Infinity".len());
         }
-        let whole = at;
-        at = digits(at);
-        if at == whole {
-            return wrong(at);
-        }
+        let mut at = digits(whole)?;
         if at > whole + 1 && self.byte(whole) == b'0' {
             return Err(Damage { at: whole, problem: "leading zero" });
         }
         if self.byte(at) == b'.' {
-            let end = digits(at + 1);
-            if end == at + 1 {
-                return wrong(end);
-            }
-            at = end;
+            at = digits(at + 1)?;
         }
         if matches!(self.byte(at), b'e' | b'E') {
-            at += 1 + usize::from(matches!(self.byte(at + 1), b'+' | b'-'));
-            let end = digits(at);
-            if end == at {
-                return wrong(end);
-            }
-            at = end;
+            at = digits(at + 1 + usize::from(matches!(self.byte(at + 1), b'+' | b'-')))?;
         }
         Ok(at)
     }
@@ -465,16 +453,13 @@ pub(super) fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns the letter of one escape `\uXXXX` or of a pair, and its length in bytes.
 fn code_point(escape: &[u8]) -> (char, usize) {
-    let unit = |at: usize| {
-        let digits = escape.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    let unit = |escape: &[u8]| {
+        let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+        u16::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 4)
     };
-    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 6) };
-    if let (0xD800..0xDC00, Some(second @ 0xDC00..0xE000)) = (first, unit(6)) {
-        let letter = 0x1_0000 + ((first - 0xD800) << 10 | (second - 0xDC00));
-        return (char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
-    }
-    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+    let letter = char::decode_utf16(escape.chunks(6).take(2).map_while(unit)).next().and_then(Result::ok);
+    let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
+    (letter, 6 * letter.len_utf16())
 }
 
 #[cfg(test)]
