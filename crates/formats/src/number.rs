@@ -197,25 +197,20 @@ impl<'a> Iterator for Tokens<'a> {
 /// and for integers that neither u64 nor i64 holds.
 #[inline]
 pub(super) fn integer(token: &[u8]) -> Option<i128> {
-    /// No number of so many digits exceeds a u64, so overflow checks start after them.
-    const SAFE: usize = 19;
     let digits = token.strip_prefix(b"-").unwrap_or(token);
     if !matches!(digits, [b'1'..=b'9', ..]) {
         return (token == b"0").then_some(0);
     }
-    let (safe, checked) = digits.split_at(digits.len().min(SAFE));
-    let mut value: u64 = 0;
-    for byte in safe {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + u64::from(digit);
-    }
-    for byte in checked {
+    let (eights, rest) = digits.as_chunks::<8>();
+    let value =
+        eights.iter().try_fold(0_u64, |value, eight| match leading_digits(u64::from_le_bytes(*eight)) {
+            (more, 8) => value.checked_mul(100_000_000)?.checked_add(more),
+            _ => None,
+        })?;
+    let value = rest.iter().try_fold(value, |value, byte| {
         let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        value = value.checked_mul(10)?.checked_add(digit)?;
-    }
+        value.checked_mul(10)?.checked_add(digit)
+    })?;
     let value = if digits.len() < token.len() { -i128::from(value) } else { value.into() };
     (value >= i64::MIN.into()).then_some(value)
 }
@@ -279,17 +274,6 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
     let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF;
     (eights, count)
-}
-
-/// Parses the number at the start of these bytes as a float of this type, and returns its length as
-/// well. An f32 is rounded only once.
-#[inline]
-pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> {
-    if element == ElementType::F32 {
-        fast_float2::parse_partial::<f32, _>(bytes).ok().map(|(value, length)| (value.into(), length))
-    } else {
-        fast_float2::parse_partial(bytes).ok()
-    }
 }
 
 /// Powers of ten, which f64 holds exactly.

@@ -459,17 +459,6 @@ fn asked((like, keys): (Option<String>, Vec<String>), problem: &mut String) -> H
     Hint::Keys(keys.into())
 }
 
-/// Returns true if the keys of lines allow plain numbers: the first field as a number, then the whole line.
-pub fn are_of_numbers(keys: &[ResolvedKey]) -> bool {
-    let [first, rest @ ..] = keys else { return false };
-    let is_plain = first.column == ColumnAt::Field(0)
-        && first.order.reading == Reading::Numbers
-        && !first.order.leading
-        && first.sign.is_none()
-        && first.spelling.is_default();
-    is_plain && rest.iter().all(|key| key.order.is_last_resort)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

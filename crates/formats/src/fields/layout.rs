@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use gpusort_order::key::ElementType;
 use gpusort_values::survey::{Json, Survey};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::column::{Column, Field, NotAdded, first_word};
 use super::dialect::{Dialect, Fields};
-use super::header::{ColumnAt, ResolvedKey, are_of_numbers};
+use super::header::{ColumnAt, ResolvedKey};
 use super::misfit::misfit;
 use super::part::{Body, RowPart};
 use super::rows::{self, UNCLOSED, for_each_field};
@@ -17,7 +18,7 @@ use crate::counts::Counts;
 use crate::error::{Error, Hint};
 use crate::json::{self, Damage, Paths, Value};
 use crate::number::{PerLine, Tokens, token_at};
-use crate::order::Reading;
+use crate::order::{Class, Reading};
 use crate::parallel::map_parts;
 use crate::range;
 use crate::text::{LineEnd, Text, piece_size};
@@ -60,7 +61,7 @@ pub struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// Creates the layout of these rows.
     pub fn new(text: &'a Text, how: &'a InputSpec) -> Self {
-        let (dialect, per_line) = how.kind.divided();
+        let (dialect, _) = how.kind.divided();
         let (fields, keys) = (dialect.fields, &how.keys[..]);
         let (mut numbered, mut others) = (Vec::new(), Vec::new());
         for (number, key) in keys.iter().enumerate() {
@@ -87,10 +88,8 @@ impl<'a> Layout<'a> {
                 _ => None,
             }))
         });
-        let are_lines = fields == Fields::Words(LineEnd::Lf) && !dialect.comments;
-        let numbers = per_line
-            .or((are_lines && are_of_numbers(keys) && !(how.by.tells_spelling && how.by.element.is_some()))
-                .then_some(PerLine::Whole));
+        let tells_rounded = how.by.tells_spelling && how.by.element.is_some() && !fields.are_tokens();
+        let numbers = how.per_line().filter(|_| !tells_rounded);
         let (has_ranges, piece) = (false, None);
         Self { text, how, dialect, keys, numbered, most, others, paths, numbers, has_ranges, piece }
     }
@@ -156,9 +155,9 @@ impl<'a> Layout<'a> {
         let has_lines = self.keys.len() > 1;
         let tells_spelling =
             self.has_ranges && self.how.by.tells_spelling && !self.dialect.fields.are_tokens();
-        if !has_lines && !tells_spelling {
-            column.respelled = None;
-        }
+        // A float type rounds numbers, so that lines of other numbers get the same word.
+        let is_rounded = self.keys[0].element.is_some_and(ElementType::is_float);
+        let mut respelled = ((has_lines || tells_spelling) && !is_rounded).then(Vec::new);
         let has_ranges = self.has_ranges || has_lines;
         let mut ranges = Vec::with_capacity(if has_ranges { guess } else { 0 });
         let (mut tokens, mut counts) = (Tokens::per_line(bytes, per_line), Counts::default());
@@ -169,18 +168,17 @@ impl<'a> Layout<'a> {
                 ranges.push(range::Range::new(start as u32, (end + more) as u32));
             }
         };
-        column.push_tokens(&mut tokens, bytes, &mut counts, keep).map_err(|(at, refused)| {
+        column.push_tokens(&mut tokens, &mut counts, respelled.as_mut(), keep).map_err(|(at, refused)| {
             Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
         })?;
-        let (respelled, columns) = (column.respelled.take(), vec![column]);
-        let mut part = RowPart { ranges, counts, columns, respelled, ..RowPart::default() };
+        let mut part = RowPart { ranges, counts, columns: vec![column], ..RowPart::default() };
         if tells_spelling {
-            for row in part.respelled.take().unwrap_or_default() {
+            for row in respelled.take().unwrap_or_default() {
                 let line = part.ranges[row as usize].without_last();
                 part.set_spelling(row as usize, xxh3_64(&bytes[line.begin()..line.end()]));
             }
         }
-        Ok(part)
+        Ok(RowPart { respelled, ..part })
     }
 
     /// Reads the rows that begin before `until`.
@@ -197,7 +195,8 @@ impl<'a> Layout<'a> {
                 let (columns, counts) = (&mut part.columns, &mut part.counts);
                 let mut invalid = 0;
                 for (key, column) in columns.iter_mut().enumerate() {
-                    if !column.is_valid(&rows.field(key)) {
+                    let refused = column.refused(&rows.field(key));
+                    if let Some(NotAdded::Null(Class::Invalid) | NotAdded::Json) = refused {
                         counts.note_invalid(&rows.field(key).value());
                         invalid += 1;
                     }

@@ -33,7 +33,7 @@ pub use self::column::{Column, NotAdded};
 #[cfg(feature = "arrow")]
 pub use self::dialect::unquoted;
 pub use self::dialect::{Dialect, Fields, Gap};
-pub use self::header::{ColumnAt, Header, ResolvedKey, are_of_numbers};
+pub use self::header::{ColumnAt, Header, ResolvedKey};
 pub use self::key::{Key, KeySpec, Kind};
 pub use self::layout::{Layout, Surveyed};
 pub use self::part::Body;
