@@ -392,11 +392,8 @@ impl<'a> Chunks<'a> {
         let cut = match self.per_line {
             Some(PerLine::One | PerLine::Whole) => end_of_lines(part),
             _ if fields.are_tokens() => cut_of_text(part),
-            _ if self.before.is_none() => {
-                let first = fields::end_of_first_row(part, self.dialect);
-                first.and_then(|first| fields::end_of_rows(part, fields, true).filter(|&end| end >= first))
-            }
-            _ => fields::end_of_rows(part, fields, false),
+            _ if self.before.is_none() => fields::end_of_first_rows(part, self.dialect),
+            _ => fields::end_of_rows(part, fields),
         };
         cut.map(|cut| begin + cut).or_else(|| (begin > 0).then_some(begin))
     }

@@ -198,8 +198,7 @@ impl Head {
         if self.is_all {
             return Some(bytes.len());
         }
-        let first = fields::end_of_first_row(bytes, dialect)?;
-        fields::end_of_rows(bytes, dialect.fields, true).filter(|&end| end >= first)
+        fields::end_of_first_rows(bytes, dialect)
     }
 }
 

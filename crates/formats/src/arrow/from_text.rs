@@ -125,7 +125,7 @@ impl TextTable {
 
     /// Returns the next whole rows, and the offset of the rows after them.
     fn chunk(&self, at: u64) -> Result<Option<(Bytes, u64)>, Error> {
-        let (bytes, end) = self.bytes(at, |bytes| end_of_rows(bytes, self.fields, false))?;
+        let (bytes, end) = self.bytes(at, |bytes| end_of_rows(bytes, self.fields))?;
         if bytes.is_empty() {
             return Ok(None);
         }

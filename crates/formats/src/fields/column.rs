@@ -118,13 +118,11 @@ fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128,
     }
     let (least, greatest) = limits(element);
     let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
-    match integer.filter(|integer| (least..=greatest).contains(integer)) {
-        Some(integer) => Ok(keys::of_integer(integer, descending)),
-        None => {
-            let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
-            Err(if is_number { refused } else { invalid })
-        }
+    if let Some(integer) = integer.filter(|integer| (least..=greatest).contains(integer)) {
+        return Ok(keys::of_integer(integer, descending));
     }
+    let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
+    Err(if is_number { refused } else { invalid })
 }
 
 impl Column {

@@ -42,7 +42,7 @@ pub use self::rows::for_each_field;
 pub(crate) use self::rows::pieces;
 #[cfg(feature = "distributed")]
 pub use self::rows::row_from;
-pub use self::rows::{end_of_first_row, end_of_row, end_of_rows, probable_row};
+pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows, probable_row};
 pub use self::spec::{InputKind, InputSpec};
 
 /// Returns the offset of a token in a range of text or of lines with plain numbers, by its number in

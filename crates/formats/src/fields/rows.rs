@@ -11,7 +11,7 @@ use memchr::{memchr, memchr2, memrchr};
 
 use super::dialect::{Dialect, Fields, QUOTE};
 use crate::parallel;
-use crate::text::{LineEnd, MARK};
+use crate::text::MARK;
 
 /// Passes the number and the range of each field of the row at `start` to `field`; for lines, only of
 /// the first `most` fields. Returns the offset of the next row and the number of fields, or `None` if
@@ -25,11 +25,9 @@ pub fn for_each_field(
     mut field: impl FnMut(usize, Range<usize>),
 ) -> Option<(usize, usize)> {
     let Fields::Quoted(delimiter) = fields else {
-        let line_end = fields.line_end();
-        let at = start + memchr(line_end.byte(), &bytes[start..])?;
-        let is_after_cr = at > start && bytes[at - 1] == b'\r' && line_end == LineEnd::Lf;
-        let line = start..at - usize::from(is_after_cr);
-        return Some((at + 1, fields.of_line(bytes, line, most, field)));
+        let next = start + memchr(fields.line_end().byte(), &bytes[start..])? + 1;
+        let line = start..fields.end_of_line(bytes, start, next);
+        return Some((next, fields.of_line(bytes, line, most, field)));
     };
     let (mut begin, mut number) = (start, 0);
     loop {
@@ -89,15 +87,19 @@ pub fn pieces(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) ->
     cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
 }
 
-/// Returns the end of the last whole row, or `None` if even the first row is incomplete. The
-/// beginning of an input may have a byte order mark.
-pub fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: bool) -> Option<usize> {
+/// Returns the end of the last whole row at the beginning of an input, or `None` if even the first row is
+/// incomplete.
+pub fn end_of_first_rows(bytes: &[u8], dialect: Dialect) -> Option<usize> {
+    let first = end_of_first_row(bytes, dialect)?;
+    Some(end_of_rows(&bytes[first..], dialect.fields).map_or(first, |end| first + end))
+}
+
+/// Returns the end of the last whole row, or `None` if even the first row is incomplete.
+pub fn end_of_rows(bytes: &[u8], fields: Fields) -> Option<usize> {
     if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
         return memrchr(fields.line_end().byte(), bytes).map(|end| end + 1);
     }
-    let start = if is_beginning && bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    let ends = std::iter::successors(end_of_row(bytes, start, fields), |&end| end_of_row(bytes, end, fields));
-    ends.last()
+    std::iter::successors(end_of_row(bytes, 0, fields), |&end| end_of_row(bytes, end, fields)).last()
 }
 
 /// Returns the beginning of the first row at or after `at`, or `None` if no row begins there. The bytes
