@@ -229,55 +229,40 @@ impl Header {
 
     fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
         let named = &key.said[..];
-        let number = key.readings.iter().find_map(|reading| match reading.column {
-            ColumnRef::Number(number) if !reading.said.is_of_sort => {
-                (1..=self.columns).contains(&number).then_some(number)
-            }
-            ColumnRef::Last if self.columns != ANY => Some(self.columns),
-            _ => None,
-        });
+        let wrong = |problem: String| Error::input(table, problem);
         for KeyMeaning { column, said } in &key.readings {
             let found = |index, name| ResolvedKey::new(*said, by, ColumnAt::Field(index), name);
             let numbered = |typed, index| Ok(ResolvedKey { typed, ..found(index, self.name_of(index)) });
             match column {
                 ColumnRef::Name(name) => {
-                    let all = self.names().enumerate();
                     let wanted = trimmed(name.as_bytes());
-                    let mut same = all.filter(|(_, other)| trimmed(other) == wanted).map(|(index, _)| index);
-                    match (same.next(), same.next()) {
-                        (Some(index), Some(other)) => {
-                            let (index, other) = (index + 1, other + 1);
-                            let problem =
-                                format!("columns {index} and {other} are both named '{}'", quoted(name));
-                            return Err(
-                                Error::input(table, problem).hinting(Hint::ColumnNumber(index, other))
-                            );
-                        }
-                        (Some(index), None) => {
-                            if let Some(number) = number.filter(|&number| number != index + 1) {
-                                let other = self.name_of(number - 1);
-                                let problem = format!(
-                                    "column {} is named '{}', and column {number} is named '{}'",
-                                    index + 1,
-                                    quoted(name),
-                                    quoted(&other)
-                                );
-                                let keys = [((index + 1).to_string(), index), (other, number - 1)];
-                                let keys = keys.into_iter().filter(|(key, at)| self.leads(key, *at));
-                                let modifiers = named.strip_prefix(&name[..]).unwrap_or_default();
-                                let mut remedies: Vec<Remedy> =
-                                    keys.map(|(key, _)| Remedy::Key((key + modifiers).into())).collect();
-                                if remedies.is_empty() {
-                                    remedies.push(Remedy::NoHeader);
-                                }
-                                return Err(
-                                    Error::input(table, problem).hinting(Hint::Remedies(remedies.into()))
-                                );
-                            }
-                            return Ok(found(index, name.clone()));
-                        }
-                        (None, _) => {}
+                    let mut same = (0..).zip(self.names()).filter(|(_, other)| trimmed(other) == wanted);
+                    let Some((index, _)) = same.next() else { continue };
+                    let number = index + 1;
+                    if let Some((other, _)) = same.next() {
+                        let other = other + 1;
+                        let problem =
+                            format!("columns {number} and {other} are both named '{}'", quoted(name));
+                        return Err(wrong(problem).hinting(Hint::ColumnNumber(number, other)));
                     }
+                    if let Some(other) = self.number_of(key).filter(|&other| other != number) {
+                        let named_other = self.name_of(other - 1);
+                        let problem = format!(
+                            "column {number} is named '{}', and column {other} is named '{}'",
+                            quoted(name),
+                            quoted(&named_other)
+                        );
+                        let keys = [(number.to_string(), index), (named_other, other - 1)];
+                        let keys = keys.into_iter().filter(|(key, at)| self.leads(key, *at));
+                        let modifiers = named.strip_prefix(&name[..]).unwrap_or_default();
+                        let mut remedies: Vec<Remedy> =
+                            keys.map(|(key, _)| Remedy::Key((key + modifiers).into())).collect();
+                        if remedies.is_empty() {
+                            remedies.push(Remedy::NoHeader);
+                        }
+                        return Err(wrong(problem).hinting(Hint::Remedies(remedies.into())));
+                    }
+                    return Ok(found(index, name.clone()));
                 }
                 ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by)),
                 ColumnRef::Last if self.columns == ANY => {
@@ -289,37 +274,48 @@ impl Header {
                 }
                 ColumnRef::Number(_) => {}
                 ColumnRef::Refused(problem) => {
-                    return Err(Error::input(table, format!("key '{}': {problem}", quoted(named))));
+                    return Err(wrong(format!("key '{}': {problem}", quoted(named))));
                 }
             }
         }
         let mut missing = format!("no column '{}'", quoted(named));
+        let has_names = self.names.is_some();
         if let Some(meant) = self.meant(named).filter(|_| self.separator().is_none()) {
-            if self.names.is_some() {
+            if has_names {
                 missing += &format!("; columns: {}", self.shown());
             }
             let hint = asked(meant, &mut missing);
-            return Err(Error::input(table, missing).hinting(hint));
+            return Err(wrong(missing).hinting(hint));
         }
-        if self.names().all(<[u8]>::is_empty) && self.names.is_some() {
+        if has_names && self.names().all(<[u8]>::is_empty) {
             let blank = missing + ": the first line is blank, but should name the columns";
             return Err(Error::input(format!("{table}:1"), blank).hinting(Hint::BlankHeader));
         }
-        if self.columns == ANY && self.names.is_none() {
+        if self.columns == ANY && !has_names {
             let missing = format!("no field '{}': fields of lines are numbered from 1", quoted(named));
-            return Err(Error::input(table, missing).hinting(Hint::Header));
+            return Err(wrong(missing).hinting(Hint::Header));
         }
         if let Some((_, word)) = named.rsplit_once(':').filter(|(name, _)| self.has(name)) {
-            let problem = format!(
+            return Err(wrong(format!(
                 "key '{}': unknown modifier '{}' (r, a, nocase, or a kind such as number or text); columns: {}",
                 quoted(named),
                 quoted(word),
                 self.shown()
-            );
-            return Err(Error::input(table, problem));
+            )));
         }
         let missing = format!("{missing}; columns: {}", self.shown());
-        Err(Error::input(table, missing).hinting(self.separator().map_or(Hint::NoColumn, Hint::Delimiter)))
+        Err(wrong(missing).hinting(self.separator().map_or(Hint::NoColumn, Hint::Delimiter)))
+    }
+
+    /// Returns the number of the column that a key means unless it is a name.
+    fn number_of(&self, key: &Key) -> Option<usize> {
+        key.readings.iter().find_map(|reading| match reading.column {
+            ColumnRef::Number(number) if !reading.said.is_of_sort => {
+                (1..=self.columns).contains(&number).then_some(number)
+            }
+            ColumnRef::Last if self.columns != ANY => Some(self.columns),
+            _ => None,
+        })
     }
 
     /// Returns true if a key with this text can mean the column at this index alone.
