@@ -58,8 +58,6 @@ pub struct Keyed {
     /// The numbers of null fields and of left-out records.
     pub counts: Counts,
     orders: Vec<KeyOrder>,
-    /// True if lines with equal numbers are equal.
-    is_spelled_once: bool,
     /// The key of lines of numbers whose pieces know the numbers with other spellings.
     number: Option<ResolvedKey>,
     /// The specification, to show a record left out with another spelling.
@@ -94,7 +92,6 @@ impl Keyed {
             }
         }
         pieces.retain(|piece| piece.len() > 0);
-        let is_spelled_once = pieces.iter().all(|piece| piece.respelled.as_ref().is_some_and(Vec::is_empty));
         let are_known = counts.invalid == 0 && pieces.iter().all(|piece| piece.respelled.is_some());
         let are_bytes = |key: &ResolvedKey| key.order.reading.text() == Some(TextForm::default());
         let number =
@@ -102,7 +99,7 @@ impl Keyed {
         let can_differ = pieces.iter().any(|piece| !piece.spellings.is_empty());
         let told = can_differ.then(|| Box::new(how.clone()));
         let (orders, respelled) = (how.orders(), OnceLock::new());
-        Ok(Self { pieces, head, counts, orders, is_spelled_once, number, told, respelled })
+        Ok(Self { pieces, head, counts, orders, number, told, respelled })
     }
 
     /// Wraps numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are
@@ -113,7 +110,7 @@ impl Keyed {
         let pieces = Piece::of_numbers(keys, map, print, &orders, how.bits().is_none());
         let (head, counts) = (Head::default(), Counts::default());
         let (number, told, respelled) = (None, None, OnceLock::new());
-        Self { pieces, head, counts, orders, is_spelled_once: true, number, told, respelled }
+        Self { pieces, head, counts, orders, number, told, respelled }
     }
 
     /// Returns the number of records.
@@ -131,7 +128,8 @@ impl Keyed {
 
     fn packed(&self) -> (Option<Vec<KeyBuf<'static>>>, Option<Ties>) {
         let keys: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
-        packing::words(&keys, &self.orders, self.is_spelled_once)
+        let is_spelled_once = |piece: &Piece| piece.respelled.as_ref().is_some_and(Vec::is_empty);
+        packing::words(&keys, &self.orders, self.pieces.iter().all(is_spelled_once))
     }
 
     /// Returns the words as [`Self::words`] does, but drops keys that settling the ties does not need.
@@ -282,16 +280,15 @@ impl Keyed {
         self.head.write(to)?;
         let Some(first) = self.pieces.first() else { return Ok(()) };
         let Bytes::Of { text, .. } = &first.bytes else { return Ok(()) };
-        // The end of each input, with a piece that knows the missing line end of a last record there.
-        let mut ends: Vec<(usize, &Piece)> =
-            self.pieces.iter().filter_map(|piece| Some((piece.end()?, piece))).collect();
-        ends.dedup_by_key(|(end, _)| *end);
+        // A piece of each input, which knows the missing line end of a last record there.
+        let mut inputs: Vec<&Piece> = self.pieces.iter().collect();
+        inputs.dedup_by_key(|piece| piece.end());
         let expected = text.bytes.len() / places.len().max(1) + 1;
         print::write(places, expected, to, progress, |places, lines| {
             let places = places.iter().map(|&place| (Range(place).begin(), Range(place)));
             touch(&text.bytes, expected, places, |place| {
-                let input = ends.partition_point(|&(end, _)| end < place.begin());
-                ends[input].1.push_range(text, [place.begin(), place.end()], lines);
+                let input = inputs.partition_point(|piece| piece.end() < Some(place.begin()));
+                inputs[input].push_range(text, [place.begin(), place.end()], lines);
             });
         })
     }

@@ -175,7 +175,7 @@ impl<'a> Chunks<'a> {
             text.bytes.append(&mut self.rest);
             records += count_records(self.dialect.fields, &text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
-                if let Some(cut) = self.cut(&text, begin) {
+                if let Some(cut) = self.cut(&text.bytes, begin) {
                     self.rest = text.bytes.split_off(cut);
                     // A chunk may end with the parts before this one.
                     if cut > begin {
@@ -244,20 +244,17 @@ impl<'a> Chunks<'a> {
                 let new = filled.saturating_sub(count + 1);
                 if self.may_have_whole(&text.bytes[new..filled], filled, looked) {
                     looked = filled;
-                    let rest = text.bytes.split_off(filled);
-                    if let Some(cut) = self.cut(&text, 0) {
-                        self.rest = text.bytes.split_off(cut);
+                    if let Some(cut) = self.cut(&text.bytes[..filled], 0) {
+                        self.rest.extend_from_slice(&text.bytes[cut..filled]);
+                        text.bytes.truncate(cut);
                         self.end_part(&mut text, 0);
-                        self.is_begun = true;
                         return Ok(Some(text));
                     }
-                    text.bytes.extend_from_slice(&rest);
                 }
             }
             self.end_part(&mut text, 0);
             self.open = None;
         }
-        self.is_begun = true;
         Ok((!text.parts.is_empty()).then_some(text))
     }
 
@@ -384,10 +381,10 @@ impl<'a> Chunks<'a> {
         text.end_part(name, begin, before);
     }
 
-    /// Returns the offset to cut the text at, such that the part at `begin` keeps only whole records. If
+    /// Returns the offset to cut these bytes at, such that the part at `begin` keeps only whole records. If
     /// that part has no whole record, returns `begin` after other parts, and `None` for the first part.
-    fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
-        let part = &text.bytes[begin..];
+    fn cut(&self, bytes: &[u8], begin: usize) -> Option<usize> {
+        let part = &bytes[begin..];
         let fields = self.dialect.fields;
         let cut = match self.per_line {
             Some(PerLine::One | PerLine::Whole) => end_of_lines(part),
