@@ -230,15 +230,13 @@ impl Keyed {
             &text.bytes[range.begin()..range.end() - 1]
         };
         let word = |column: &mut fields::Column, place: u64| column.word_of_token(line(place));
-        // `one` is a place with its word.
-        let is_same = |column: &mut fields::Column, one: (u64, u128), other: u64| {
-            line(one.0) == line(other) || one.1 == word(column, other)
+        let is_same = |column: &mut fields::Column, one: u64, other: u64| {
+            line(one) == line(other) || word(column, one) == word(column, other)
         };
         let (mut parts, mut rest, mut column) = (Vec::new(), places, fields::Column::new(key, 0));
         while !rest.is_empty() {
             let mut end = PART.min(rest.len());
-            let last = (rest[end - 1], word(&mut column, rest[end - 1]));
-            while end < rest.len() && is_same(&mut column, last, rest[end]) {
+            while end < rest.len() && is_same(&mut column, rest[end - 1], rest[end]) {
                 end += 1;
             }
             let (part, others) = rest.split_at_mut(end);
@@ -249,11 +247,10 @@ impl Keyed {
             let (mut column, mut from) = (fields::Column::new(key, 0), 0);
             while let Some(marked) = part[from..].iter().position(is_marked) {
                 let (mut begin, mut end) = (from + marked, from + marked + 1);
-                let marked = (part[begin], word(&mut column, part[begin]));
-                while begin > from && is_same(&mut column, marked, part[begin - 1]) {
+                while begin > from && is_same(&mut column, part[begin], part[begin - 1]) {
                     begin -= 1;
                 }
-                while end < part.len() && is_same(&mut column, marked, part[end]) {
+                while end < part.len() && is_same(&mut column, part[end - 1], part[end]) {
                     end += 1;
                 }
                 match self.orders[1].descending {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 #[cfg(feature = "arrow")]
 use arrow_array::RecordBatch;
-use gpusort_order::key::{KeyMap, Word};
+use gpusort_order::key::KeyMap;
 
 use super::keys::{self, Keys};
 use super::range::Range;
 use super::records::Print;
 use super::text::{Text, lacking_end};
-use crate::key_buf::{KeyBuf, by_width};
+use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 
@@ -80,20 +80,23 @@ impl Piece {
         orders: &[KeyOrder],
         is_text: bool,
     ) -> Vec<Self> {
+        fn words<W: KeyWidth>(keys: &[W], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
+            let of_word = W::map(map);
+            Keys::of_words(keys.iter().map(|&key| match is_text {
+                true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules),
+                false => keys::whole(key.into()),
+            }))
+        }
         /// The number of keys that justifies a parallel task.
         const PART: usize = 1 << 16;
         by_width!(keys, blocks => {
             map_parts(blocks.iter().flat_map(|block| block.chunks(PART)), |block| {
-                let of_word = Word::map(map);
-                let mut keys = Keys::of_words(block.iter().map(|&key| match is_text {
-                    true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, orders[0]),
-                    false => keys::whole(key.into()),
-                }));
+                let mut keys = words(block, map, orders[0], is_text);
                 if let Some(&order) = orders.get(1) {
                     keys = keys.with_lines(order, map.descending, print);
                 }
-                let (bytes, respelled) = (Bytes::Printed(print, map.descending), Some(Vec::new()));
-                Self { bytes, respelled, ..Self::of(keys) }
+                let (respelled, bytes) = (Some(Vec::new()), Bytes::Printed(print, map.descending));
+                Self { respelled, bytes, ..Self::of(keys) }
             })
         })
     }

@@ -85,8 +85,13 @@ impl ResolvedKey {
     }
 
     /// Returns true if a time of this key may continue in the next fields of a line.
-    pub fn spans(&self, fields: Fields) -> bool {
+    pub(super) fn spans(&self, fields: Fields) -> bool {
         matches!(fields, Fields::Words(_)) && matches!(self.column, ColumnAt::Field(_))
+    }
+
+    /// Returns true if a field of this key may be a time that continues in the next fields of a line.
+    pub(super) fn may_span(&self, fields: Fields) -> bool {
+        self.spans(fields) && self.order.reading.may_span()
     }
 
     /// Returns the first field of this rest of a line, together with the further fields of a time.
@@ -286,9 +291,14 @@ impl Column {
         if !is_plain && self.key.column != ColumnAt::Whole {
             return texts.push_own(&field.value()).map_err(|_| NotAdded::TooLong);
         }
-        let added = match field.fields.text(field.bytes, field.place.clone()) {
-            Ok(place) => texts.push(field.bytes, place.start, place.end),
-            Err(text) => texts.push_own(&text),
+        let place = field.place.clone();
+        let added = match field.fields.content(&field.bytes[place.clone()]) {
+            Cow::Borrowed(text) => {
+                // A shorter text has quotes around it.
+                let begin = place.start + usize::from(text.len() < place.len());
+                texts.push(field.bytes, begin, begin + text.len())
+            }
+            Cow::Owned(text) => texts.push_own(&text),
         };
         added.map_err(|_| NotAdded::TooLong)
     }

@@ -63,31 +63,20 @@ impl<'a> Layout<'a> {
     pub fn new(text: &'a Text, how: &'a InputSpec) -> Self {
         let (dialect, _) = how.kind.divided();
         let (fields, keys) = (dialect.fields, &how.keys[..]);
-        let (mut numbered, mut others) = (Vec::new(), Vec::new());
+        let (mut numbered, mut others, mut paths) = (Vec::new(), Vec::new(), Vec::new());
         for (number, key) in keys.iter().enumerate() {
-            match key.column {
-                ColumnAt::Field(column) => {
-                    numbered.push((column, number));
-                    if key.spans(fields) && key.order.reading.may_span() {
-                        others.push(number);
-                    }
-                }
-                ColumnAt::Rest(column) => {
-                    numbered.push((column, number));
-                    others.push(number);
-                }
-                ColumnAt::Path(_) => {}
-                ColumnAt::Last | ColumnAt::Whole | ColumnAt::Between(..) => others.push(number),
+            if let ColumnAt::Field(column) | ColumnAt::Rest(column) = key.column {
+                numbered.push((column, number));
+            }
+            match &key.column {
+                ColumnAt::Field(_) if !key.may_span(fields) => {}
+                ColumnAt::Path(path) => paths.push((number, path)),
+                _ => others.push(number),
             }
         }
         numbered.sort_unstable();
         let most = numbered.last().map_or(0, |&(column, _)| column + 1);
-        let paths = (fields == Fields::Json).then(|| {
-            Paths::new(keys.iter().enumerate().filter_map(|(number, key)| match &key.column {
-                ColumnAt::Path(path) => Some((number, path)),
-                _ => None,
-            }))
-        });
+        let paths = (fields == Fields::Json).then(|| Paths::new(paths));
         let tells_rounded = how.by.tells_spelling && how.by.element.is_some() && !fields.are_tokens();
         let numbers = how.per_line().filter(|_| !tells_rounded);
         let (has_ranges, piece) = (false, None);
@@ -304,7 +293,7 @@ impl<'a> Layout<'a> {
             return rows.bytes[place].to_vec();
         }
         let value = self.dialect.fields.value(&rows.bytes[place]).into_owned();
-        if found.spans(self.dialect.fields) && found.order.reading.may_span() {
+        if found.may_span(self.dialect.fields) {
             return found.shown_of_rest(&value).to_vec();
         }
         value
@@ -481,7 +470,7 @@ impl<'a> Rows<'a> {
             let place = &mut self.places[key];
             match layout.keys[key].column {
                 ColumnAt::Field(_) | ColumnAt::Rest(_) if place.start == place.end => {}
-                ColumnAt::Path(_) => {}
+                ColumnAt::Path(_) => unreachable!("values at paths are found with the row"),
                 ColumnAt::Field(_) => place.end = line.end,
                 ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
                 ColumnAt::Last => *place = layout.dialect.fields.last(bytes, line.clone()),
