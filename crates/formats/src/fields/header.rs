@@ -432,18 +432,12 @@ impl Header {
     /// Returns the list of columns for messages.
     fn shown(&self) -> String {
         const MOST: usize = 20;
-        match &self.names {
-            Some(names) => {
-                let shown = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name)));
-                let shown = shown.collect::<Vec<_>>().join(", ");
-                match names.len().checked_sub(MOST) {
-                    None | Some(0) => shown,
-                    Some(more) => format!("{shown} and {more} more"),
-                }
-            }
-            None if self.columns == 1 => "1".to_owned(),
-            None => format!("1 to {}", self.columns),
-        }
+        let Some(names) = &self.names else {
+            return if self.columns == 1 { "1".to_owned() } else { format!("1 to {}", self.columns) };
+        };
+        let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name))).collect();
+        let more = names.len().saturating_sub(MOST);
+        shown.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
     }
 }
 
