@@ -145,7 +145,7 @@ impl Explained {
             let descending = order.descending;
             keys.push(ExplainedKey { column, kind, descending, is_found, is_last_resort: false });
         }
-        let header = decisions.how.kind.divided().0.header;
+        let header = decisions.how.kind.dialect().header;
         Self { format: decisions.format, why: decisions.why, header, keys }
     }
 }

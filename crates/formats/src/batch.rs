@@ -440,7 +440,7 @@ pub fn shown(piece: &Piece, record: usize, how: &InputSpec, key: Option<usize>) 
     );
     let layout = Layout::new(text, how);
     let mut place =
-        key.map_or_else(String::new, |_| text.line_of(row, how.kind.divided().0.fields.are_tokens()));
+        key.map_or_else(String::new, |_| text.line_of(row, how.kind.dialect().fields.are_tokens()));
     if let Some(key) = key.filter(|_| how.keys.len() > 1 && how.has_key()) {
         place.push_str(&format!(", column '{}'", how.keys[key].shown()));
     }

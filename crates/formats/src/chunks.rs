@@ -8,8 +8,7 @@
 //! A chunk consists of parts of inputs and ends at the end of a record. Its size depends on its
 //! number of records, since each record takes memory of its own: a short record more than its text.
 
-use super::fields::InputSpec;
-use super::fields::{self, Dialect, Fields};
+use super::fields::{self, Dialect, Fields, InputKind, InputSpec};
 use super::input::Input;
 use super::number::{PerLine, is_space};
 use super::opened::{Opened, RegularFile};
@@ -63,7 +62,8 @@ impl<'a> Chunks<'a> {
     /// Creates a reader of these inputs, from their beginning.
     pub fn new(inputs: &'a [Input], how: &InputSpec, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
-        let ((dialect, per_line), (copies, quotes)) = (how.kind.divided(), how.copies());
+        let per_line = if let InputKind::Text(per_line) = how.kind { Some(per_line) } else { None };
+        let (dialect, (copies, quotes)) = (how.kind.dialect(), how.copies());
         Self {
             inputs,
             dialect,
@@ -413,7 +413,6 @@ fn cut_of_text(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::InputKind;
     use crate::fields::KeySpec;
     use crate::text::LineEnd;
 

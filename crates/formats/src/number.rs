@@ -91,13 +91,9 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self::per_line(bytes, PerLine::Any)
-    }
-
     /// Creates an iterator that ends early at a line with more tokens than `per_line` allows. The piece
     /// begins with a line, unless `per_line` allows any number of tokens.
-    pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine) -> Self {
+    pub(super) fn new(bytes: &'a [u8], per_line: PerLine) -> Self {
         Self { bytes, next: 0, per_line, excess: None }
     }
 
@@ -349,7 +345,7 @@ mod tests {
             ("3\r#4\r\r5 #6", &[(0, "3"), (2, "#4"), (6, "5"), (8, "#6")]),
         ] {
             let expected = expected.iter().map(|&(start, token)| (start, token.as_bytes()));
-            assert!(Tokens::new(text.as_bytes()).eq(expected), "{text:?}");
+            assert!(Tokens::new(text.as_bytes(), PerLine::Any).eq(expected), "{text:?}");
         }
     }
 
@@ -462,7 +458,7 @@ mod tests {
 
         #[test]
         fn integers_are_read_alike_short_and_long(text in "[-+]?[0-9]{0,20}[ \n\t.e:/x#é-]?[0-9a# \n]{0,30}") {
-            let mut tokens = Tokens::new(text.as_bytes());
+            let mut tokens = Tokens::new(text.as_bytes(), PerLine::Any);
             while let Some(start) = tokens.find() {
                 let short = tokens.short_integer();
                 let token = tokens.take_token();

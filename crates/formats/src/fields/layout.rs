@@ -61,7 +61,7 @@ pub struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// Creates the layout of these rows.
     pub fn new(text: &'a Text, how: &'a InputSpec) -> Self {
-        let (dialect, _) = how.kind.divided();
+        let dialect = how.kind.dialect();
         let (fields, keys) = (dialect.fields, &how.keys[..]);
         let (mut numbered, mut others, mut paths) = (Vec::new(), Vec::new(), Vec::new());
         for (number, key) in keys.iter().enumerate() {
@@ -149,7 +149,7 @@ impl<'a> Layout<'a> {
         let mut respelled = ((has_lines || tells_spelling) && !is_rounded).then(Vec::new);
         let has_ranges = self.has_ranges || has_lines;
         let mut ranges = Vec::with_capacity(if has_ranges { guess } else { 0 });
-        let (mut tokens, mut counts) = (Tokens::per_line(bytes, per_line), Counts::default());
+        let (mut tokens, mut counts) = (Tokens::new(bytes, per_line), Counts::default());
         // The range of a line includes its line end; the range of a token does not.
         let more = usize::from(!self.dialect.fields.are_tokens());
         let keep = |start: usize, end: usize| {
@@ -257,14 +257,13 @@ impl<'a> Layout<'a> {
                 && rows.next < until
                 && let Some(length) = all.columns[0].push_line(&bytes[rows.next..], base + rows.next as u64)
             {
-                (all.rows, all.has[0]) = (all.rows + 1, true);
+                (all.has_records, all.has[0]) = (true, true);
                 rows.next += length;
             }
             if !rows.advance(until)? {
                 return Ok((all, rows.next));
             }
-            all.rows += 1;
-            all.blank += u64::from(is_blank_record(&bytes[rows.line()]));
+            all.has_records = all.has_records || !is_blank_record(&bytes[rows.line()]);
             for (key, found) in self.keys.iter().enumerate() {
                 let is_empty = rows.places[key].is_empty() && !rows.is_damaged;
                 all.has[key] |= match found.column {
@@ -308,12 +307,12 @@ impl<'a> Layout<'a> {
     fn has_several(&self, row: usize) -> bool {
         let is_one =
             self.dialect.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
-        is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
+        is_one && Tokens::new(self.text.line_around(row), PerLine::Any).nth(1).is_some()
     }
 
     /// Returns the error of a line with several tokens; if all are numbers, with the format that sorts them.
     fn several(&self, row: usize) -> Error {
-        let mut tokens = Tokens::new(self.text.line_around(row));
+        let mut tokens = Tokens::new(self.text.line_around(row), PerLine::Any);
         let are_numbers = tokens.all(|(_, token)| gpusort_values::number::look(token, None).is_some());
         let problem = "this line is not one number, as binary output needs";
         let error = Error::input(self.text.place(row), problem);
@@ -511,23 +510,20 @@ pub struct Surveyed {
     pub columns: Vec<Survey>,
     /// True for each key that some record has.
     pub has: Vec<bool>,
-    /// The number of records.
-    pub rows: u64,
-    /// The number of blank records.
-    pub blank: u64,
+    /// True if some record is not blank.
+    pub has_records: bool,
 }
 
 impl Surveyed {
     /// Creates the survey of no records, for this number of keys.
     pub fn new(keys: usize) -> Self {
-        Self { columns: vec![Survey::default(); keys], has: vec![false; keys], rows: 0, blank: 0 }
+        Self { columns: vec![Survey::default(); keys], has: vec![false; keys], has_records: false }
     }
 
     /// Adds the records that follow.
     pub fn merge(&mut self, later: Self) {
         self.columns.iter_mut().zip(later.columns).for_each(|(column, later)| column.merge(later));
         self.has.iter_mut().zip(later.has).for_each(|(has, later)| *has |= later);
-        self.rows += later.rows;
-        self.blank += later.blank;
+        self.has_records |= later.has_records;
     }
 }

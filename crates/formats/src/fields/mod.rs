@@ -23,7 +23,7 @@ use std::sync::Arc;
 use super::counts::Counts;
 use super::keys::texts::TextColumn;
 use super::keys::{self, Keys};
-use super::number::{Tokens, is_space};
+use super::number::{PerLine, Tokens, is_space};
 use super::piece::{Bytes, Piece};
 use super::text::{LineEnd, Text};
 use crate::error::Error;
@@ -53,7 +53,7 @@ pub fn place_of_token(bytes: &[u8], range: Range<usize>, number: usize, is_last:
     if is_last {
         return range.start + piece.iter().rposition(|&byte| is_space(byte)).map_or(0, |blank| blank + 1);
     }
-    range.start + Tokens::new(&bytes[range.clone()]).nth(number).map_or(0, |(at, _)| at)
+    range.start + Tokens::new(&bytes[range.clone()], PerLine::Any).nth(number).map_or(0, |(at, _)| at)
 }
 
 /// The state of a reader after a part of a table.
@@ -156,7 +156,7 @@ pub fn read_batch(
     piece: Option<usize>,
     has_ranges: bool,
 ) -> Result<Batch, Error> {
-    let (dialect, _) = how.kind.divided();
+    let dialect = how.kind.dialect();
     let (mut tops, bodies) = bodies(text, dialect, known)?;
     let mut layout = Layout::new(text, how);
     (layout.piece, layout.has_ranges) = (piece, has_ranges);

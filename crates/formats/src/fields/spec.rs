@@ -22,14 +22,10 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    /// Returns the dialect, and for text the number of tokens per line.
-    pub fn divided(&self) -> (Dialect, Option<PerLine>) {
+    /// Returns the dialect of the records.
+    pub fn dialect(&self) -> Dialect {
         let tokens = Dialect { fields: Fields::Tokens, header: 0, comments: false };
-        match self {
-            Self::Table(dialect) => (*dialect, None),
-            Self::Text(per_line) => (tokens, Some(*per_line)),
-            Self::Bits(_) => (tokens, None),
-        }
+        if let Self::Table(dialect) = self { *dialect } else { tokens }
     }
 }
 
@@ -60,7 +56,7 @@ impl InputSpec {
     /// Returns the numbers per line and their order if the records may be plain numbers, which are read
     /// without keeping the text.
     pub fn numbers(&self) -> Option<(PerLine, KeyOrder)> {
-        let per_line = self.per_line().filter(|_| self.kind.divided().0.header == 0)?;
+        let per_line = self.per_line().filter(|_| self.kind.dialect().header == 0)?;
         Some((per_line, self.keys[0].order))
     }
 
