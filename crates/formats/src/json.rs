@@ -79,19 +79,15 @@ impl Path {
 
 /// Returns the name in quotes at the start of this text, and the text after it.
 fn quoted_name(text: &str) -> Result<(Step, &str), &'static str> {
-    const UNCLOSED: &str = "unclosed quote";
-    let mut end = 1;
-    loop {
-        end += text[end..].find(['"', '\\']).ok_or(UNCLOSED)?;
-        if text[end..].starts_with('"') {
-            let name = unescaped(&text.as_bytes()[1..end]).into_owned();
-            return Ok((Step::Name(name), &text[end + 1..]));
-        }
-        end += 2;
-        if !text.is_char_boundary(end) || end > text.len() {
-            return Err(UNCLOSED);
-        }
-    }
+    let mut is_escaped = false;
+    let closes = |c: char| {
+        let closes = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        closes
+    };
+    let end = text[1..].find(closes).ok_or("unclosed quote")?;
+    let name = unescaped(&text.as_bytes()[1..][..end]).into_owned();
+    Ok((Step::Name(name), &text[end + 2..]))
 }
 
 /// Paths to find in one pass.

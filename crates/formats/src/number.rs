@@ -301,11 +301,8 @@ pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
     }
     let whole = whole.filter(|&whole| whole == 1 || whole > 1 && digits[0] != b'0')?;
     let fraction = length - whole - 1;
-    if fraction == 0 {
-        return None;
-    }
     // A negative zero would lose its sign.
-    if is_negative && units == 0 {
+    if fraction == 0 || is_negative && units == 0 {
         return None;
     }
     let value = units as f64 / POWERS[fraction];

@@ -154,15 +154,10 @@ pub fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     let mut left = dialect.header.max(1);
     while left > 0 {
-        if let Some(end) = dialect.comment(bytes, start) {
-            if end == bytes.len() && !bytes.ends_with(dialect.fields.line_end().bytes()) {
-                return None;
-            }
-            start = end;
-            continue;
-        }
-        start = end_of_row(bytes, start, dialect.fields)?;
-        left -= 1;
+        let is_comment = dialect.comment(bytes, start).is_some();
+        let fields = if is_comment { dialect.fields.of_lines() } else { dialect.fields };
+        start = end_of_row(bytes, start, fields)?;
+        left -= usize::from(!is_comment);
     }
     Some(start)
 }
