@@ -234,7 +234,7 @@ impl<'a> Dataset<'a> {
                 let Words { mut words, ties } = words.expect("the words are made");
                 let ties = ties.or_else(|| records.ties_of_unique(ask.selection.unique));
                 let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
-                let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
+                let places = if are_places { records.take_places(&words, ties.as_ref()) } else { None };
                 if let Some(places) = places {
                     (Request::records(words.remove(0), places), Written::Places(records))
                 } else {

@@ -148,7 +148,6 @@ impl Keyed {
         if !are_needed && ties.is_none() {
             self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
         }
-        self.number = self.number.take().filter(|_| ties.as_ref().is_some_and(|ties| ties.key == 1));
         Words { words, ties }
     }
 
@@ -188,13 +187,19 @@ impl Keyed {
     /// positions, without a lookup per record. With `ties`, the ranges of numbers with other spellings are
     /// marked for [`Self::settle_places`]. Returns `None` if there are several words, since such a sort
     /// moves positions, if the text exceeds the bits of a range, or if ranges do not suffice for the ties.
-    pub fn take_places(&mut self, words: &[KeyBuf], ties: bool) -> Option<KeyBuf<'static>> {
+    pub fn take_places(&mut self, words: &[KeyBuf], ties: Option<&Ties>) -> Option<KeyBuf<'static>> {
         let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
-        let most = if ties { RESPELLED } else { u32::MAX.into() };
-        if words.len() != 1 || text.bytes.len() as u64 >= most || ties && !self.are_few_respelled() {
+        let most = if ties.is_some() { RESPELLED } else { u32::MAX.into() };
+        if words.len() != 1 || text.bytes.len() as u64 >= most {
             return None;
         }
-        self.number = self.number.take().filter(|_| ties);
+        // Each line, which is a number, with another spelling is read again once it is sorted.
+        let respelled = |piece: &Piece| piece.respelled.as_ref().map_or(0, Vec::len);
+        let are_few = || self.pieces.iter().map(respelled).sum::<usize>() <= self.len() / 8;
+        if ties.is_some_and(|ties| ties.key != 1 || self.number.is_none() || !are_few()) {
+            return None;
+        }
+        self.number = self.number.take().filter(|_| ties.is_some());
         let places = parallel::map_parts(&mut self.pieces, |piece| {
             piece.keys = Keys::NONE;
             let Bytes::Of { start, ranges, .. } = &mut piece.bytes else { return Vec::new() };
@@ -202,19 +207,12 @@ impl Keyed {
             // Reuses the memory of the ranges, which count from the beginning of their piece.
             let ranges = Arc::unwrap_or_clone(std::mem::take(ranges)).into_iter();
             let mut places: Vec<u64> = ranges.map(|Range(range)| range + base).collect();
-            for record in piece.respelled.take().filter(|_| ties).unwrap_or_default() {
+            for record in piece.respelled.take().filter(|_| ties.is_some()).unwrap_or_default() {
                 places[record as usize] |= RESPELLED;
             }
             places
         });
         Some(places.into())
-    }
-
-    /// Returns true if few of the lines, which are numbers, have numbers with other spellings: each of these
-    /// is read again once it is sorted.
-    fn are_few_respelled(&self) -> bool {
-        let respelled = |piece: &Piece| piece.respelled.as_ref().map_or(0, Vec::len);
-        self.number.is_some() && self.pieces.iter().map(respelled).sum::<usize>() <= self.len() / 8
     }
 
     /// Settles the order of lines with equal numbers, at these places, and removes the marks.

@@ -103,14 +103,8 @@ impl Piece {
 
     /// Returns keys without bytes.
     pub fn of(keys: Keys) -> Self {
-        Self {
-            keys,
-            at: 0,
-            positions: Vec::new(),
-            respelled: None,
-            spellings: Vec::new(),
-            bytes: Bytes::None,
-        }
+        let (positions, spellings) = (Vec::new(), Vec::new());
+        Self { keys, at: 0, positions, respelled: None, spellings, bytes: Bytes::None }
     }
 
     /// Returns the rows of a batch and their keys. The first row is number `first` of its input, and a row takes
