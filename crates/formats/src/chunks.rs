@@ -343,15 +343,15 @@ impl<'a> Chunks<'a> {
     ) -> Result<bool, Error> {
         let size = self.open.as_ref().and_then(|opened| opened.size);
         // One more byte to detect the end.
-        let all = size.filter(|&size| self.fits_in_any_case(size)).map_or(0, |size| size + 1);
+        let all =
+            size.filter(|&size| self.fits_in_any_case(size)).and_then(|size| usize::try_from(size + 1).ok());
         loop {
             let begin = bytes.len();
-            let block = self.block(begin as u64, *records);
+            let block = self.block(begin as u64, *records).min(all.unwrap_or(usize::MAX));
             let Some(opened) = &mut self.open else { return Ok(true) };
-            let block = usize::try_from(all).ok().filter(|&all| all > 0).map_or(block, |all| block.min(all));
             if bytes.capacity() - begin < block {
                 // In proportion to the size, since memory is short for large inputs.
-                let more = usize::try_from(all).unwrap_or(usize::MAX).max(begin / 4).max(block);
+                let more = all.unwrap_or(block).max(begin / 4).max(block);
                 opened.grow(bytes, more)?;
             }
             bytes.resize(begin + block, 0);

@@ -102,21 +102,13 @@ impl<'a> Tokens<'a> {
     #[inline]
     pub(super) fn find(&mut self) -> Option<usize> {
         let from = self.next;
-        loop {
-            let start = self.next;
-            match self.bytes.get(start) {
-                Some(&byte) if is_space(byte) => self.next += 1,
-                found => {
-                    if self.per_line != PerLine::Any
-                        && let Some(excess) = self.excess(from, start)
-                    {
-                        self.excess = Some(excess);
-                        return None;
-                    }
-                    return found.map(|_| start);
-                }
-            }
+        while self.bytes.get(self.next).is_some_and(|&byte| is_space(byte)) {
+            self.next += 1;
         }
+        if self.per_line != PerLine::Any {
+            self.excess = self.excess(from, self.next);
+        }
+        (self.excess.is_none() && self.next < self.bytes.len()).then_some(self.next)
     }
 
     /// Works like [`find`](Self::find), but faster if the next token begins the next line. The piece may

@@ -270,14 +270,11 @@ impl Column {
 
     /// Returns the reason if the column's kind refuses a field.
     pub(super) fn refused(&mut self, field: &Field) -> Option<NotAdded> {
-        if let keys::Column::Texts(_) = &self.words {
-            let is_invalid = class_of_text(&self.key, field) == Some(Class::Invalid);
-            return is_invalid.then_some(NotAdded::Json);
-        }
-        match self.word(field).err()? {
-            NotAdded::Null(Class::Empty | Class::Nan) => None,
-            refused => Some(refused),
-        }
+        let refused = match self.words {
+            keys::Column::Texts(_) => class_of_text(&self.key, field).map(NotAdded::Null),
+            _ => self.word(field).err(),
+        };
+        refused.filter(|refused| !matches!(refused, NotAdded::Null(Class::Empty | Class::Nan)))
     }
 
     /// Adds a field of text.

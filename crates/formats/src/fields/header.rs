@@ -210,11 +210,7 @@ impl Header {
         };
         let mut found: Vec<ResolvedKey> = Vec::with_capacity(keys.len());
         for key in keys {
-            let column = if self.json.is_some() {
-                self.find_path(key, by, table)
-            } else {
-                self.find_one(key, by, table)
-            }?;
+            let column = self.find_one(key, by, table)?;
             // A repeated column would only compare equal fields.
             let same = |other: &ResolvedKey| {
                 (&other.column, other.order.reading) == (&column.column, column.order.reading)
@@ -228,6 +224,9 @@ impl Header {
     }
 
     fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
+        if self.json.is_some() {
+            return self.find_path(key, by, table);
+        }
         let named = &key.said[..];
         let wrong = |problem: String| Error::input(table, problem);
         for KeyMeaning { column, said } in &key.readings {

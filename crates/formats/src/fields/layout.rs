@@ -182,16 +182,14 @@ impl<'a> Layout<'a> {
             let wrong = |problem: &str| Problem(rows.at, Wrong::Row(problem.to_owned()));
             if skips_invalid {
                 let (columns, counts) = (&mut part.columns, &mut part.counts);
-                let mut invalid = 0;
+                let before = counts.invalid;
                 for (key, column) in columns.iter_mut().enumerate() {
-                    let refused = column.refused(&rows.field(key));
-                    if let Some(NotAdded::Null(Class::Invalid) | NotAdded::Json) = refused {
+                    if let Some(NotAdded::Null(Class::Invalid)) = column.refused(&rows.field(key)) {
                         counts.note_invalid(&rows.field(key).value());
-                        invalid += 1;
+                        counts.add(Class::Invalid);
                     }
                 }
-                if invalid > 0 {
-                    counts.invalid += invalid;
+                if counts.invalid > before {
                     counts.skipped += 1;
                     part.skipped.push(part.rows() as u32);
                     continue;
