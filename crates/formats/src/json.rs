@@ -204,7 +204,7 @@ pub fn value(token: &[u8]) -> Option<&[u8]> {
 }
 
 /// Returns the content of a value: a string without its quotes and escapes.
-#[cfg(feature = "arrow")]
+#[inline]
 pub fn content(token: &[u8]) -> Cow<'_, [u8]> {
     if let [b'"', string @ .., b'"'] = token { unescaped(string) } else { token.into() }
 }
@@ -419,7 +419,7 @@ impl Value {
 }
 
 /// Returns the bytes of a string without its escapes; a lone surrogate becomes U+FFFD.
-pub(super) fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
+fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr(b'\\', string) else { return string.into() };
     let mut said = Vec::with_capacity(string.len());
     said.extend_from_slice(&string[..first]);

@@ -102,10 +102,10 @@ impl Fields {
     /// Returns a field without its quotes.
     #[inline]
     pub(super) fn content(self, field: &[u8]) -> Cow<'_, [u8]> {
-        match (self, field) {
-            (Self::Json, [QUOTE, string @ .., QUOTE]) => json::unescaped(string),
-            (Self::Quoted(_), [QUOTE, ..]) => unquoted(field),
-            _ => field.into(),
+        match self {
+            Self::Json => json::content(field),
+            Self::Quoted(_) => unquoted(field),
+            Self::Split(..) | Self::Words(_) | Self::Tokens => field.into(),
         }
     }
 

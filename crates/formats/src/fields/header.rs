@@ -6,7 +6,7 @@ use gpusort_order::key::ElementType;
 use gpusort_values::number::Sign;
 use gpusort_values::survey::TimeForm;
 
-use super::dialect::{Dialect, Fields, Gap, unquoted};
+use super::dialect::{Dialect, Fields, Gap};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers, direction};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::blanks::trimmed;
@@ -158,7 +158,7 @@ impl Header {
         let read = for_each_field(bytes, start, dialect.fields, usize::MAX, |_, field| {
             let field = &bytes[field];
             cr |= !are_lines && has_lone_cr(field);
-            names.push(if are_lines { field.to_vec() } else { unquoted(field).into_owned() });
+            names.push(dialect.fields.content(field).into_owned());
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
