@@ -122,8 +122,7 @@ pub fn row_from(bytes: &[u8], at: usize, fields: Fields) -> Option<usize> {
 pub fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
     /// The number of rows to compare.
     const ROWS: usize = 64;
-    let from = |start: usize| memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1);
-    let outside = from(0);
+    let outside = memchr(fields.line_end().byte(), bytes).map(|end| end + 1);
     if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
         return outside;
     }
