@@ -13,7 +13,7 @@ use crate::blanks::trimmed;
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::json::{self, Path};
-use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
+use crate::order::{KeyOrder, TextOrder};
 use crate::spelling::Spelling;
 use crate::text::LineEnd;
 
@@ -89,20 +89,16 @@ impl ResolvedKey {
         format!("{}:{kind}{nocase}{}", self.typed, self.direction)
     }
 
-    /// Returns the key of the whole record as text.
+    /// Returns the key of the whole record as text, or as a version if that is the global kind.
     pub fn record(by: &KeySpec) -> Self {
-        let mut key = Self::whole(Modifiers::default(), by);
-        if let Reading::Text(TextForm { order: TextOrder::Version, .. }) = by.order.reading {
-            key.order.reading = Kind::Version.reading(key.order.nocase);
-        }
-        key
+        let is_version = by.order.reading.text().is_some_and(|form| form.order == TextOrder::Version);
+        let kind = if is_version { Kind::Version } else { Kind::Text };
+        Self::whole(Modifiers::default(), by, kind)
     }
 
-    /// Returns the key of the whole record as text, whatever the global kind is.
-    fn whole(said: Modifiers, by: &KeySpec) -> Self {
-        let mut key = Self::new(said, by, ColumnAt::Whole, "0".to_owned());
-        key.order.reading = Kind::Text.reading(key.order.nocase);
-        key
+    /// Returns the key of the whole record as this kind, whatever the global kind is.
+    fn whole(said: Modifiers, by: &KeySpec, kind: Kind) -> Self {
+        Self::new(Modifiers { kind: Some(kind), ..said }, by, ColumnAt::Whole, "0".to_owned())
     }
 
     /// Returns the key of the first field, for lines without a requested key.
@@ -263,7 +259,7 @@ impl Header {
                     }
                     return Ok(found(index, name.clone()));
                 }
-                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by)),
+                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by, Kind::Text)),
                 ColumnRef::Last if self.columns == ANY => {
                     return Ok(ResolvedKey::new(*said, by, ColumnAt::Last, "-1".to_owned()));
                 }
@@ -342,7 +338,7 @@ impl Header {
                     return Ok(ResolvedKey::new(*said, by, column, name.clone()));
                 }
                 ColumnRef::Name(name) => path = Some((name.clone(), said)),
-                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by)),
+                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by, Kind::Text)),
                 ColumnRef::Last => _ = path.get_or_insert(("-1".to_owned(), said)),
                 ColumnRef::Number(number) => _ = path.get_or_insert((number.to_string(), said)),
                 ColumnRef::Refused(_) => {}

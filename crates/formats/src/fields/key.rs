@@ -95,13 +95,13 @@ pub(super) struct KeyMeaning {
 pub(super) struct Modifiers {
     /// The key's own direction.
     pub(super) descending: Option<bool>,
-    kind: Option<Kind>,
+    pub(super) kind: Option<Kind>,
     /// True if ASCII case is ignored.
     pub(super) nocase: bool,
     /// True for a key in the syntax of `sort`.
     pub(super) is_of_sort: bool,
     /// True if the key has letters of `sort`, so that global letters do not apply.
-    has_letters: bool,
+    pub(super) has_letters: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

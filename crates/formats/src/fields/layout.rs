@@ -303,8 +303,7 @@ impl<'a> Layout<'a> {
 
     /// Returns true if the line of a token has several tokens, but may have only one.
     fn has_several(&self, row: usize) -> bool {
-        let is_one =
-            self.dialect.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
+        let is_one = self.dialect.fields.are_tokens() && self.numbers != Some(PerLine::Any);
         is_one && Tokens::new(self.text.line_around(row), PerLine::Any).nth(1).is_some()
     }
 
