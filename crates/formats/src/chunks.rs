@@ -390,7 +390,7 @@ impl<'a> Chunks<'a> {
             Some(PerLine::One | PerLine::Whole) => end_of_lines(part),
             _ if fields.are_tokens() => cut_of_text(part),
             _ if self.before.is_none() => fields::end_of_first_rows(part, self.dialect),
-            _ => fields::end_of_rows(part, fields),
+            _ => fields::end_of_rows(part, self.dialect),
         };
         cut.map(|cut| begin + cut).or_else(|| (begin > 0).then_some(begin))
     }

@@ -91,15 +91,22 @@ pub fn pieces(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) ->
 /// incomplete.
 pub fn end_of_first_rows(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     let first = end_of_first_row(bytes, dialect)?;
-    Some(end_of_rows(&bytes[first..], dialect.fields).map_or(first, |end| first + end))
+    Some(end_of_rows(&bytes[first..], dialect).map_or(first, |end| first + end))
 }
 
-/// Returns the end of the last whole row, or `None` if even the first row is incomplete.
-pub fn end_of_rows(bytes: &[u8], fields: Fields) -> Option<usize> {
-    if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
-        return memrchr(fields.line_end().byte(), bytes).map(|end| end + 1);
+/// Returns the end of the last whole row or comment, or `None` if even the first one is incomplete.
+pub fn end_of_rows(bytes: &[u8], dialect: Dialect) -> Option<usize> {
+    if dialect.fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
+        return memrchr(dialect.fields.line_end().byte(), bytes).map(|end| end + 1);
     }
-    std::iter::successors(end_of_row(bytes, 0, fields), |&end| end_of_row(bytes, end, fields)).last()
+    let end = |start: usize| end_of_row_or_comment(bytes, start, dialect);
+    std::iter::successors(end(0), |&start| end(start)).last()
+}
+
+/// Returns the end of the row or of the comment at `start`; a quote in a comment opens no field.
+fn end_of_row_or_comment(bytes: &[u8], start: usize, dialect: Dialect) -> Option<usize> {
+    let is_comment = dialect.comment(bytes, start).is_some();
+    end_of_row(bytes, start, if is_comment { dialect.fields.of_lines() } else { dialect.fields })
 }
 
 /// Returns the beginning of the first row at or after `at`, or `None` if no row begins there. The bytes
@@ -153,10 +160,8 @@ pub fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     let mut left = dialect.header.max(1);
     while left > 0 {
-        let is_comment = dialect.comment(bytes, start).is_some();
-        let fields = if is_comment { dialect.fields.of_lines() } else { dialect.fields };
-        start = end_of_row(bytes, start, fields)?;
-        left -= usize::from(!is_comment);
+        left -= usize::from(dialect.comment(bytes, start).is_none());
+        start = end_of_row_or_comment(bytes, start, dialect)?;
     }
     Some(start)
 }
@@ -256,6 +261,16 @@ mod tests {
         for field in ["", "a", "\r", "a\r", "\"a\"\r", "\"\r\"", "\"a\"\"\r\"", "\"\r\"b"] {
             assert!(!has_lone_cr(field.as_bytes()), "{field:?}");
         }
+    }
+
+    #[test]
+    fn a_quote_in_a_comment_opens_no_field() {
+        let dialect = Dialect { fields: COMMAS, header: 1, comments: true };
+        assert_eq!(end_of_first_rows(b"# 5,\" wide\nid,name\n1,a\n2,b\n3", dialect), Some(27));
+        assert_eq!(end_of_first_rows(b"# 5,\" wide\nid,name\n# 1", dialect), Some(19));
+        assert_eq!(end_of_first_rows(b"# 5,\" wide", dialect), None);
+        // The line end is inside the name.
+        assert_eq!(end_of_rows(b"1,a\n# 5,\" wide\n2,\"a\nb", dialect), Some(15));
     }
 
     proptest! {
