@@ -193,7 +193,7 @@ impl Keyed {
         if words.len() != 1 || text.bytes.len() as u64 >= most {
             return None;
         }
-        // Each line, which is a number, with another spelling is read again once it is sorted.
+        // Settling reads each number with another spelling again.
         let respelled = |piece: &Piece| piece.respelled.as_ref().map_or(0, Vec::len);
         let are_few = || self.pieces.iter().map(respelled).sum::<usize>() <= self.len() / 8;
         if ties.is_some_and(|ties| ties.key != 1 || self.number.is_none() || !are_few()) {

@@ -89,7 +89,7 @@ impl ResolvedKey {
         format!("{}:{kind}{nocase}{}", self.typed, self.direction)
     }
 
-    /// Returns the key of the whole record as text, or as a version if that is the global kind.
+    /// Returns the key of the whole record: as a version if the global kind is versions, or else as text.
     pub fn record(by: &KeySpec) -> Self {
         let is_version = by.order.reading.text().is_some_and(|form| form.order == TextOrder::Version);
         let kind = if is_version { Kind::Version } else { Kind::Text };
@@ -302,7 +302,7 @@ impl Header {
         Err(wrong(missing).hinting(self.separator().map_or(Hint::NoColumn, Hint::Delimiter)))
     }
 
-    /// Returns the number of the column that a key means unless it is a name.
+    /// Returns the number of the column that a key gives, if a number can be its meaning.
     fn number_of(&self, key: &Key) -> Option<usize> {
         key.readings.iter().find_map(|reading| match reading.column {
             ColumnRef::Number(number) if !reading.said.is_of_sort => {

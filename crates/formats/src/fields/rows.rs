@@ -94,7 +94,7 @@ pub fn end_of_first_rows(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     Some(end_of_rows(&bytes[first..], dialect).map_or(first, |end| first + end))
 }
 
-/// Returns the end of the last whole row or comment, or `None` if even the first one is incomplete.
+/// Returns the end of the last whole row or comment; `None` if the first row or comment is incomplete.
 pub fn end_of_rows(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     if dialect.fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
         return memrchr(dialect.fields.line_end().byte(), bytes).map(|end| end + 1);
