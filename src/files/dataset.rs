@@ -238,7 +238,7 @@ impl<'a> Dataset<'a> {
             Content::Records { mut records, words } => {
                 let Words { mut words, ties } = words.expect("the words are made");
                 let are_places = !ask.positions && (ties.is_none() || ask.selection == Selection::ALL);
-                let places = if are_places { records.take_places(&words, ties.is_some()) } else { None };
+                let places = if are_places { records.take_places(&words, ties.as_ref()) } else { None };
                 let done = if let Some(places) = places {
                     let request = Request::records(words.remove(0), places).select(ask.selection);
                     let mut done = sorter.run(request.by(ask.method), passes)?;

@@ -168,7 +168,7 @@ impl<'a> Sort<'a> {
                 format!("a sort by several processes cannot read {} and write {}", from.name(), to.name());
             return Err(Error::options(problem));
         }
-        let (dialect, _) = job.decisions.how.kind.divided();
+        let dialect = job.decisions.how.kind.dialect();
         if dialect.comments {
             return Err(Error::options("a sort by several processes cannot keep comments on top"));
         }
@@ -383,7 +383,7 @@ impl Task<'_> {
     }
 
     fn dialect(&self) -> Dialect {
-        self.job.decisions.how.kind.divided().0
+        self.job.decisions.how.kind.dialect()
     }
 
     fn is_bits(&self) -> bool {

@@ -159,6 +159,6 @@ impl Explained {
             let is_found = how.by.order.reading == Reading::Any;
             keys.push(ExplainedKey::of("element", kind, how.by.order, is_found));
         }
-        Self { format: *format, why, header: how.kind.divided().0.header, keys }
+        Self { format: *format, why, header: how.kind.dialect().header, keys }
     }
 }

@@ -58,8 +58,6 @@ pub struct Keyed {
     /// The numbers of null fields and of left-out records.
     pub counts: Counts,
     orders: Vec<KeyOrder>,
-    /// True if lines with equal numbers are equal.
-    is_spelled_once: bool,
     /// The key of lines of numbers whose pieces know the numbers with other spellings.
     number: Option<ResolvedKey>,
     /// The specification, to show a record left out with another spelling.
@@ -94,7 +92,6 @@ impl Keyed {
             }
         }
         pieces.retain(|piece| piece.len() > 0);
-        let is_spelled_once = pieces.iter().all(|piece| piece.respelled.as_ref().is_some_and(Vec::is_empty));
         let are_known = counts.invalid == 0 && pieces.iter().all(|piece| piece.respelled.is_some());
         let are_bytes = |key: &ResolvedKey| key.order.reading.text() == Some(TextForm::default());
         let number =
@@ -102,7 +99,7 @@ impl Keyed {
         let can_differ = pieces.iter().any(|piece| !piece.spellings.is_empty());
         let told = can_differ.then(|| Box::new(how.clone()));
         let (orders, respelled) = (how.orders(), OnceLock::new());
-        Ok(Self { pieces, head, counts, orders, is_spelled_once, number, told, respelled })
+        Ok(Self { pieces, head, counts, orders, number, told, respelled })
     }
 
     /// Wraps numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are
@@ -113,7 +110,7 @@ impl Keyed {
         let pieces = Piece::of_numbers(keys, map, print, &orders, how.bits().is_none());
         let (head, counts) = (Head::default(), Counts::default());
         let (number, told, respelled) = (None, None, OnceLock::new());
-        Self { pieces, head, counts, orders, is_spelled_once: true, number, told, respelled }
+        Self { pieces, head, counts, orders, number, told, respelled }
     }
 
     /// Returns the number of records.
@@ -132,7 +129,8 @@ impl Keyed {
 
     fn packed(&self) -> (Option<Vec<KeyBuf<'static>>>, Option<Ties>) {
         let keys: Vec<&Keys> = self.pieces.iter().map(|piece| &piece.keys).collect();
-        packing::words(&keys, &self.orders, self.is_spelled_once)
+        let is_spelled_once = |piece: &Piece| piece.respelled.as_ref().is_some_and(Vec::is_empty);
+        packing::words(&keys, &self.orders, self.pieces.iter().all(is_spelled_once))
     }
 
     /// Returns the words as [`Self::words`] does, but drops keys that settling the ties does not need.
@@ -151,7 +149,6 @@ impl Keyed {
         if !are_needed && ties.is_none() {
             self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
         }
-        self.number = self.number.take().filter(|_| ties.as_ref().is_some_and(|ties| ties.key == 1));
         Words { words, ties: ties.or_else(|| self.ties_of_unique(unique)) }
     }
 
@@ -191,13 +188,19 @@ impl Keyed {
     /// positions, without a lookup per record. With `ties`, the ranges of numbers with other spellings are
     /// marked for [`Self::settle_places`]. Returns `None` if there are several words, since such a sort
     /// moves positions, if the text exceeds the bits of a range, or if ranges do not suffice for the ties.
-    pub fn take_places(&mut self, words: &[KeyBuf], ties: bool) -> Option<KeyBuf<'static>> {
+    pub fn take_places(&mut self, words: &[KeyBuf], ties: Option<&Ties>) -> Option<KeyBuf<'static>> {
         let Some(Piece { bytes: Bytes::Of { text, .. }, .. }) = self.pieces.first() else { return None };
-        let most = if ties { RESPELLED } else { u32::MAX.into() };
-        if words.len() != 1 || text.bytes.len() as u64 >= most || ties && !self.are_few_respelled() {
+        let most = if ties.is_some() { RESPELLED } else { u32::MAX.into() };
+        if words.len() != 1 || text.bytes.len() as u64 >= most {
             return None;
         }
-        self.number = self.number.take().filter(|_| ties);
+        // Settling reads each number with another spelling again.
+        let respelled = |piece: &Piece| piece.respelled.as_ref().map_or(0, Vec::len);
+        let are_few = || self.pieces.iter().map(respelled).sum::<usize>() <= self.len() / 8;
+        if ties.is_some_and(|ties| ties.key != 1 || self.number.is_none() || !are_few()) {
+            return None;
+        }
+        self.number = self.number.take().filter(|_| ties.is_some());
         let places = parallel::map_parts(&mut self.pieces, |piece| {
             piece.keys = Keys::NONE;
             let Bytes::Of { start, ranges, .. } = &mut piece.bytes else { return Vec::new() };
@@ -205,19 +208,12 @@ impl Keyed {
             // Reuses the memory of the ranges, which count from the beginning of their piece.
             let ranges = Arc::unwrap_or_clone(std::mem::take(ranges)).into_iter();
             let mut places: Vec<u64> = ranges.map(|Range(range)| range + base).collect();
-            for record in piece.respelled.take().filter(|_| ties).unwrap_or_default() {
+            for record in piece.respelled.take().filter(|_| ties.is_some()).unwrap_or_default() {
                 places[record as usize] |= RESPELLED;
             }
             places
         });
         Some(places.into())
-    }
-
-    /// Returns true if few of the lines, which are numbers, have numbers with other spellings: each of these
-    /// is read again once it is sorted.
-    fn are_few_respelled(&self) -> bool {
-        let respelled = |piece: &Piece| piece.respelled.as_ref().map_or(0, Vec::len);
-        self.number.is_some() && self.pieces.iter().map(respelled).sum::<usize>() <= self.len() / 8
     }
 
     /// Settles the order of lines with equal numbers, at these places, and removes the marks.
@@ -233,15 +229,13 @@ impl Keyed {
             &text.bytes[range.begin()..range.end() - 1]
         };
         let word = |column: &mut fields::Column, place: u64| column.word_of_token(line(place));
-        // `one` is a place with its word.
-        let is_same = |column: &mut fields::Column, one: (u64, u128), other: u64| {
-            line(one.0) == line(other) || one.1 == word(column, other)
+        let is_same = |column: &mut fields::Column, one: u64, other: u64| {
+            line(one) == line(other) || word(column, one) == word(column, other)
         };
         let (mut parts, mut rest, mut column) = (Vec::new(), places, fields::Column::new(key, 0));
         while !rest.is_empty() {
             let mut end = PART.min(rest.len());
-            let last = (rest[end - 1], word(&mut column, rest[end - 1]));
-            while end < rest.len() && is_same(&mut column, last, rest[end]) {
+            while end < rest.len() && is_same(&mut column, rest[end - 1], rest[end]) {
                 end += 1;
             }
             let (part, others) = rest.split_at_mut(end);
@@ -252,11 +246,10 @@ impl Keyed {
             let (mut column, mut from) = (fields::Column::new(key, 0), 0);
             while let Some(marked) = part[from..].iter().position(is_marked) {
                 let (mut begin, mut end) = (from + marked, from + marked + 1);
-                let marked = (part[begin], word(&mut column, part[begin]));
-                while begin > from && is_same(&mut column, marked, part[begin - 1]) {
+                while begin > from && is_same(&mut column, part[begin], part[begin - 1]) {
                     begin -= 1;
                 }
-                while end < part.len() && is_same(&mut column, marked, part[end]) {
+                while end < part.len() && is_same(&mut column, part[end - 1], part[end]) {
                     end += 1;
                 }
                 match self.orders[1].descending {
@@ -283,16 +276,15 @@ impl Keyed {
         self.head.write(to)?;
         let Some(first) = self.pieces.first() else { return Ok(()) };
         let Bytes::Of { text, .. } = &first.bytes else { return Ok(()) };
-        // The end of each input, with a piece that knows the missing line end of a last record there.
-        let mut ends: Vec<(usize, &Piece)> =
-            self.pieces.iter().filter_map(|piece| Some((piece.end()?, piece))).collect();
-        ends.dedup_by_key(|(end, _)| *end);
+        // A piece of each input, which knows the missing line end of a last record there.
+        let mut inputs: Vec<&Piece> = self.pieces.iter().collect();
+        inputs.dedup_by_key(|piece| piece.end());
         let expected = text.bytes.len() / places.len().max(1) + 1;
         print::write(places, expected, to, progress, |places, lines| {
             let places = places.iter().map(|&place| (Range(place).begin(), Range(place)));
             touch(&text.bytes, expected, places, |place| {
-                let input = ends.partition_point(|&(end, _)| end < place.begin());
-                ends[input].1.push_range(text, [place.begin(), place.end()], lines);
+                let input = inputs.partition_point(|piece| piece.end() < Some(place.begin()));
+                inputs[input].push_range(text, [place.begin(), place.end()], lines);
             });
         })
     }
@@ -447,7 +439,7 @@ pub fn shown(piece: &Piece, record: usize, how: &InputSpec, key: Option<usize>) 
     );
     let layout = Layout::new(text, how);
     let mut place =
-        key.map_or_else(String::new, |_| text.line_of(row, how.kind.divided().0.fields.are_tokens()));
+        key.map_or_else(String::new, |_| text.line_of(row, how.kind.dialect().fields.are_tokens()));
     if let Some(key) = key.filter(|_| how.keys.len() > 1 && how.has_key()) {
         place.push_str(&format!(", column '{}'", how.keys[key].shown()));
     }

@@ -8,8 +8,7 @@
 //! A chunk consists of parts of inputs and ends at the end of a record. Its size depends on its
 //! number of records, since each record takes memory of its own: a short record more than its text.
 
-use super::fields::InputSpec;
-use super::fields::{self, Dialect, Fields};
+use super::fields::{self, Dialect, Fields, InputKind, InputSpec};
 use super::input::Input;
 use super::number::{PerLine, is_space};
 use super::opened::{Opened, RegularFile};
@@ -63,7 +62,8 @@ impl<'a> Chunks<'a> {
     /// Creates a reader of these inputs, from their beginning.
     pub fn new(inputs: &'a [Input], how: &InputSpec, budget: &'a Budget) -> Self {
         let (open, rest, before) = (None, Vec::new(), None);
-        let ((dialect, per_line), (copies, quotes)) = (how.kind.divided(), how.copies());
+        let per_line = if let InputKind::Text(per_line) = how.kind { Some(per_line) } else { None };
+        let (dialect, (copies, quotes)) = (how.kind.dialect(), how.copies());
         Self {
             inputs,
             dialect,
@@ -175,7 +175,7 @@ impl<'a> Chunks<'a> {
             text.bytes.append(&mut self.rest);
             records += count_records(self.dialect.fields, &text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
-                if let Some(cut) = self.cut(&text, begin) {
+                if let Some(cut) = self.cut(&text.bytes, begin) {
                     self.rest = text.bytes.split_off(cut);
                     // A chunk may end with the parts before this one.
                     if cut > begin {
@@ -244,20 +244,17 @@ impl<'a> Chunks<'a> {
                 let new = filled.saturating_sub(count + 1);
                 if self.may_have_whole(&text.bytes[new..filled], filled, looked) {
                     looked = filled;
-                    let rest = text.bytes.split_off(filled);
-                    if let Some(cut) = self.cut(&text, 0) {
-                        self.rest = text.bytes.split_off(cut);
+                    if let Some(cut) = self.cut(&text.bytes[..filled], 0) {
+                        self.rest.extend_from_slice(&text.bytes[cut..filled]);
+                        text.bytes.truncate(cut);
                         self.end_part(&mut text, 0);
-                        self.is_begun = true;
                         return Ok(Some(text));
                     }
-                    text.bytes.extend_from_slice(&rest);
                 }
             }
             self.end_part(&mut text, 0);
             self.open = None;
         }
-        self.is_begun = true;
         Ok((!text.parts.is_empty()).then_some(text))
     }
 
@@ -346,15 +343,15 @@ impl<'a> Chunks<'a> {
     ) -> Result<bool, Error> {
         let size = self.open.as_ref().and_then(|opened| opened.size);
         // One more byte to detect the end.
-        let all = size.filter(|&size| self.fits_in_any_case(size)).map_or(0, |size| size + 1);
+        let all =
+            size.filter(|&size| self.fits_in_any_case(size)).and_then(|size| usize::try_from(size + 1).ok());
         loop {
             let begin = bytes.len();
-            let block = self.block(begin as u64, *records);
+            let block = self.block(begin as u64, *records).min(all.unwrap_or(usize::MAX));
             let Some(opened) = &mut self.open else { return Ok(true) };
-            let block = usize::try_from(all).ok().filter(|&all| all > 0).map_or(block, |all| block.min(all));
             if bytes.capacity() - begin < block {
                 // In proportion to the size, since memory is short for large inputs.
-                let more = usize::try_from(all).unwrap_or(usize::MAX).max(begin / 4).max(block);
+                let more = all.unwrap_or(block).max(begin / 4).max(block);
                 opened.grow(bytes, more)?;
             }
             bytes.resize(begin + block, 0);
@@ -384,19 +381,16 @@ impl<'a> Chunks<'a> {
         text.end_part(name, begin, before);
     }
 
-    /// Returns the offset to cut the text at, such that the part at `begin` keeps only whole records. If
+    /// Returns the offset to cut these bytes at, such that the part at `begin` keeps only whole records. If
     /// that part has no whole record, returns `begin` after other parts, and `None` for the first part.
-    fn cut(&self, text: &Text, begin: usize) -> Option<usize> {
-        let part = &text.bytes[begin..];
+    fn cut(&self, bytes: &[u8], begin: usize) -> Option<usize> {
+        let part = &bytes[begin..];
         let fields = self.dialect.fields;
         let cut = match self.per_line {
             Some(PerLine::One | PerLine::Whole) => end_of_lines(part),
             _ if fields.are_tokens() => cut_of_text(part),
-            _ if self.before.is_none() => {
-                let first = fields::end_of_first_row(part, self.dialect);
-                first.and_then(|first| fields::end_of_rows(part, fields, true).filter(|&end| end >= first))
-            }
-            _ => fields::end_of_rows(part, fields, false),
+            _ if self.before.is_none() => fields::end_of_first_rows(part, self.dialect),
+            _ => fields::end_of_rows(part, self.dialect),
         };
         cut.map(|cut| begin + cut).or_else(|| (begin > 0).then_some(begin))
     }
@@ -419,7 +413,6 @@ fn cut_of_text(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fields::InputKind;
     use crate::fields::KeySpec;
     use crate::text::LineEnd;
 

@@ -79,19 +79,15 @@ impl Path {
 
 /// Returns the name in quotes at the start of this text, and the text after it.
 fn quoted_name(text: &str) -> Result<(Step, &str), &'static str> {
-    const UNCLOSED: &str = "unclosed quote";
-    let mut end = 1;
-    loop {
-        end += text[end..].find(['"', '\\']).ok_or(UNCLOSED)?;
-        if text[end..].starts_with('"') {
-            let name = unescaped(&text.as_bytes()[1..end]).into_owned();
-            return Ok((Step::Name(name), &text[end + 1..]));
-        }
-        end += 2;
-        if !text.is_char_boundary(end) || end > text.len() {
-            return Err(UNCLOSED);
-        }
-    }
+    let mut is_escaped = false;
+    let closes = |c: char| {
+        let closes = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        closes
+    };
+    let end = text[1..].find(closes).ok_or("unclosed quote")?;
+    let name = unescaped(&text.as_bytes()[1..][..end]).into_owned();
+    Ok((Step::Name(name), &text[end + 2..]))
 }
 
 /// Paths to find in one pass.
@@ -208,7 +204,7 @@ pub fn value(token: &[u8]) -> Option<&[u8]> {
 }
 
 /// Returns the content of a value: a string without its quotes and escapes.
-#[cfg(feature = "arrow")]
+#[inline]
 pub fn content(token: &[u8]) -> Cow<'_, [u8]> {
     if let [b'"', string @ .., b'"'] = token { unescaped(string) } else { token.into() }
 }
@@ -367,39 +363,27 @@ impl Line<'_> {
     /// Returns the end of the number that begins here.
     #[inline]
     fn number(&self, start: usize) -> Result<usize, Damage> {
-        let digits = |mut at: usize| {
+        // The end of the digits that begin here, at least one.
+        let digits = |begin: usize| {
+            let mut at = begin;
             while self.byte(at).is_ascii_digit() {
                 at += 1;
             }
-            at
+            if at > begin { Ok(at) } else { Err(Damage { at, problem: "expected a digit" }) }
         };
-        let wrong = |at| Err(Damage { at, problem: "expected a digit" });
-        let mut at = start + usize::from(self.byte(start) == b'-');
-        if at > start && self.bytes[at..].starts_with(b"Infinity") {
-            return Ok(at + b"Infinity".len());
+        let whole = start + usize::from(self.byte(start) == b'-');
+        if whole > start && self.bytes[whole..].starts_with(b"Infinity") {
+            return Ok(whole + b"Infinity".len());
         }
-        let whole = at;
-        at = digits(at);
-        if at == whole {
-            return wrong(at);
-        }
+        let mut at = digits(whole)?;
         if at > whole + 1 && self.byte(whole) == b'0' {
             return Err(Damage { at: whole, problem: "leading zero" });
         }
         if self.byte(at) == b'.' {
-            let end = digits(at + 1);
-            if end == at + 1 {
-                return wrong(end);
-            }
-            at = end;
+            at = digits(at + 1)?;
         }
         if matches!(self.byte(at), b'e' | b'E') {
-            at += 1 + usize::from(matches!(self.byte(at + 1), b'+' | b'-'));
-            let end = digits(at);
-            if end == at {
-                return wrong(end);
-            }
-            at = end;
+            at = digits(at + 1 + usize::from(matches!(self.byte(at + 1), b'+' | b'-')))?;
         }
         Ok(at)
     }
@@ -435,7 +419,7 @@ impl Value {
 }
 
 /// Returns the bytes of a string without its escapes; a lone surrogate becomes U+FFFD.
-pub(super) fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
+fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr(b'\\', string) else { return string.into() };
     let mut said = Vec::with_capacity(string.len());
     said.extend_from_slice(&string[..first]);
@@ -465,16 +449,13 @@ pub(super) fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns the letter of one escape `\uXXXX` or of a pair, and its length in bytes.
 fn code_point(escape: &[u8]) -> (char, usize) {
-    let unit = |at: usize| {
-        let digits = escape.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    let unit = |escape: &[u8]| {
+        let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+        u16::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 4)
     };
-    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 6) };
-    if let (0xD800..0xDC00, Some(second @ 0xDC00..0xE000)) = (first, unit(6)) {
-        let letter = 0x1_0000 + ((first - 0xD800) << 10 | (second - 0xDC00));
-        return (char::from_u32(letter).unwrap_or(char::REPLACEMENT_CHARACTER), 12);
-    }
-    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6)
+    let letter = char::decode_utf16(escape.chunks(6).take(2).map_while(unit)).next().and_then(Result::ok);
+    let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
+    (letter, 6 * letter.len_utf16())
 }
 
 #[cfg(test)]

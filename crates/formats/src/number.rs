@@ -91,13 +91,9 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self::per_line(bytes, PerLine::Any)
-    }
-
     /// Creates an iterator that ends early at a line with more tokens than `per_line` allows. The piece
     /// begins with a line, unless `per_line` allows any number of tokens.
-    pub(super) fn per_line(bytes: &'a [u8], per_line: PerLine) -> Self {
+    pub(super) fn new(bytes: &'a [u8], per_line: PerLine) -> Self {
         Self { bytes, next: 0, per_line, excess: None }
     }
 
@@ -106,21 +102,13 @@ impl<'a> Tokens<'a> {
     #[inline]
     pub(super) fn find(&mut self) -> Option<usize> {
         let from = self.next;
-        loop {
-            let start = self.next;
-            match self.bytes.get(start) {
-                Some(&byte) if is_space(byte) => self.next += 1,
-                found => {
-                    if self.per_line != PerLine::Any
-                        && let Some(excess) = self.excess(from, start)
-                    {
-                        self.excess = Some(excess);
-                        return None;
-                    }
-                    return found.map(|_| start);
-                }
-            }
+        while self.bytes.get(self.next).is_some_and(|&byte| is_space(byte)) {
+            self.next += 1;
         }
+        if self.per_line != PerLine::Any {
+            self.excess = self.excess(from, self.next);
+        }
+        (self.excess.is_none() && self.next < self.bytes.len()).then_some(self.next)
     }
 
     /// Works like [`find`](Self::find), but faster if the next token begins the next line. The piece may
@@ -197,25 +185,20 @@ impl<'a> Iterator for Tokens<'a> {
 /// and for integers that neither u64 nor i64 holds.
 #[inline]
 pub(super) fn integer(token: &[u8]) -> Option<i128> {
-    /// No number of so many digits exceeds a u64, so overflow checks start after them.
-    const SAFE: usize = 19;
     let digits = token.strip_prefix(b"-").unwrap_or(token);
     if !matches!(digits, [b'1'..=b'9', ..]) {
         return (token == b"0").then_some(0);
     }
-    let (safe, checked) = digits.split_at(digits.len().min(SAFE));
-    let mut value: u64 = 0;
-    for byte in safe {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + u64::from(digit);
-    }
-    for byte in checked {
+    let (eights, rest) = digits.as_chunks::<8>();
+    let value =
+        eights.iter().try_fold(0_u64, |value, eight| match leading_digits(u64::from_le_bytes(*eight)) {
+            (more, 8) => value.checked_mul(100_000_000)?.checked_add(more),
+            _ => None,
+        })?;
+    let value = rest.iter().try_fold(value, |value, byte| {
         let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        value = value.checked_mul(10)?.checked_add(digit)?;
-    }
+        value.checked_mul(10)?.checked_add(digit)
+    })?;
     let value = if digits.len() < token.len() { -i128::from(value) } else { value.into() };
     (value >= i64::MIN.into()).then_some(value)
 }
@@ -281,17 +264,6 @@ fn leading_digits(bytes: u64) -> (u64, usize) {
     (eights, count)
 }
 
-/// Parses the number at the start of these bytes as a float of this type, and returns its length as
-/// well. An f32 is rounded only once.
-#[inline]
-pub(super) fn float(bytes: &[u8], element: ElementType) -> Option<(f64, usize)> {
-    if element == ElementType::F32 {
-        fast_float2::parse_partial::<f32, _>(bytes).ok().map(|(value, length)| (value.into(), length))
-    } else {
-        fast_float2::parse_partial(bytes).ok()
-    }
-}
-
 /// Powers of ten, which f64 holds exactly.
 pub(super) const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
@@ -321,11 +293,8 @@ pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
     }
     let whole = whole.filter(|&whole| whole == 1 || whole > 1 && digits[0] != b'0')?;
     let fraction = length - whole - 1;
-    if fraction == 0 {
-        return None;
-    }
     // A negative zero would lose its sign.
-    if is_negative && units == 0 {
+    if fraction == 0 || is_negative && units == 0 {
         return None;
     }
     let value = units as f64 / POWERS[fraction];
@@ -365,7 +334,7 @@ mod tests {
             ("3\r#4\r\r5 #6", &[(0, "3"), (2, "#4"), (6, "5"), (8, "#6")]),
         ] {
             let expected = expected.iter().map(|&(start, token)| (start, token.as_bytes()));
-            assert!(Tokens::new(text.as_bytes()).eq(expected), "{text:?}");
+            assert!(Tokens::new(text.as_bytes(), PerLine::Any).eq(expected), "{text:?}");
         }
     }
 
@@ -478,7 +447,7 @@ mod tests {
 
         #[test]
         fn integers_are_read_alike_short_and_long(text in "[-+]?[0-9]{0,20}[ \n\t.e:/x#é-]?[0-9a# \n]{0,30}") {
-            let mut tokens = Tokens::new(text.as_bytes());
+            let mut tokens = Tokens::new(text.as_bytes(), PerLine::Any);
             while let Some(start) = tokens.find() {
                 let short = tokens.short_integer();
                 let token = tokens.take_token();

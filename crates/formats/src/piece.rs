@@ -95,21 +95,16 @@ impl Piece {
                 if let Some(&order) = orders.get(1) {
                     keys = keys.with_lines(order, map.descending, print);
                 }
-                Self { bytes: Bytes::Printed(print, map.descending), ..Self::of(keys) }
+                let (respelled, bytes) = (Some(Vec::new()), Bytes::Printed(print, map.descending));
+                Self { respelled, bytes, ..Self::of(keys) }
             })
         })
     }
 
     /// Returns keys without bytes.
     pub fn of(keys: Keys) -> Self {
-        Self {
-            keys,
-            at: 0,
-            positions: Vec::new(),
-            respelled: None,
-            spellings: Vec::new(),
-            bytes: Bytes::None,
-        }
+        let (positions, spellings) = (Vec::new(), Vec::new());
+        Self { keys, at: 0, positions, respelled: None, spellings, bytes: Bytes::None }
     }
 
     /// Returns the rows of a batch and their keys. The first row is number `first` of its input, and a row takes

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use gpusort_order::key::{ElementType, Form, KeyMap, Word};
+use gpusort_order::key::{Form, KeyMap, Word};
 use half::f16;
 
 use super::number::POWERS;
@@ -81,53 +81,40 @@ pub fn write_text(
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    match (print, keys) {
-        (Print::Fixed(digits), KeyBuf::Wide(keys)) => {
-            let map = u64::map(order);
-            each(&in_one(keys), 12, to, progress, |key, lines| {
-                push_fixed(f64::from_bits(key.bits(map)), digits, lines);
-            })
-        }
-        (_, keys) => by_width!(keys, keys => elements(&in_one(keys), order, to, progress)),
-    }
+    by_width!(keys, keys => elements(&in_one(keys), order, print, to, progress))
 }
 
 fn elements<W: Word + itoa::Integer>(
     keys: &[W],
     order: KeyMap,
+    form: Print,
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
     let map = W::map(order);
-    let bits = |key: W| -> u64 { key.bits(map).into() };
-    match order.element {
-        ElementType::F16 => {
-            each(keys, 8, to, progress, |key, lines| push_half(f16::from_bits(bits(key) as u16), lines))
-        }
-        ElementType::F32 => {
-            each(keys, 20, to, progress, |key, lines| push_float(f32::from_bits(bits(key) as u32), lines))
-        }
-        ElementType::F64 => {
-            each(keys, 20, to, progress, |key, lines| push_float(f64::from_bits(bits(key)), lines))
-        }
-        integer => match integer.layout() {
-            (width, Form::Signed) => each(keys, 12, to, progress, |key, lines| {
-                push_integer(bits(key).cast_signed() << (64 - width) >> (64 - width), lines);
+    let expected = if order.element.is_float() && form == Print::Shortest { 20 } else { 12 };
+    print::write(keys, expected, to, progress, |keys, lines| {
+        let elements = keys.iter().map(|key| key.bits(map));
+        let bits = elements.clone().map(Into::<u64>::into);
+        match (order.element.layout(), form) {
+            ((16, Form::Float { .. }), _) => {
+                bits.for_each(|bits| push_half(f16::from_bits(bits as u16), lines));
+            }
+            ((32, Form::Float { .. }), _) => {
+                bits.for_each(|bits| push_float(f32::from_bits(bits as u32), lines));
+            }
+            ((_, Form::Float { .. }), Print::Shortest) => {
+                bits.for_each(|bits| push_float(f64::from_bits(bits), lines));
+            }
+            ((_, Form::Float { .. }), Print::Fixed(digits)) => {
+                bits.for_each(|bits| push_fixed(f64::from_bits(bits), digits, lines));
+            }
+            ((width, Form::Signed), _) => bits.for_each(|bits| {
+                push_integer(bits.cast_signed() << (64 - width) >> (64 - width), lines);
             }),
-            _ => each(keys, 12, to, progress, |key, lines| push_integer(key.bits(map), lines)),
-        },
-    }
-}
-
-/// Writes the output of `push` for each key, about `expected` bytes per key.
-fn each<W: Word>(
-    keys: &[W],
-    expected: usize,
-    to: &mut impl Write,
-    progress: impl FnMut(u64),
-    push: impl Fn(W, &mut Vec<u8>) + Sync,
-) -> io::Result<()> {
-    print::write(keys, expected, to, progress, |keys, lines| keys.iter().for_each(|&key| push(key, lines)))
+            ((_, Form::Unsigned), _) => elements.for_each(|element| push_integer(element, lines)),
+        }
+    })
 }
 
 /// Appends an integer, and ends the line.

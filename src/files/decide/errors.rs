@@ -83,7 +83,7 @@ impl Decider<'_> {
         }
         remedies.extend(plain.iter().cloned());
         let text = std::str::from_utf8(&token).ok().filter(|text| is_word(text));
-        let is_json = how.kind.divided().0.fields == Fields::Json;
+        let is_json = how.kind.dialect().fields == Fields::Json;
         if let Some(text) = text.filter(|_| !is_json) {
             let na = alone(how, number, |key| key.spelling_mut().empty.push(text.as_bytes().to_vec()));
             if self.first_invalid(&na)?.is_none() {
@@ -101,7 +101,7 @@ impl Decider<'_> {
     /// Returns the first field that the kind of the only key refuses, with its place and its error.
     fn first_invalid(&self, how: &InputSpec) -> Result<Option<(Vec<u8>, u64, Error)>, Error> {
         let mut found = None;
-        self.look.for_each(how.kind.divided().0, &mut |text, bodies, base, is_tail| {
+        self.look.for_each(how.kind.dialect(), &mut |text, bodies, base, is_tail| {
             if found.is_none() {
                 let layout = Layout::new(text, how);
                 let invalid = layout.first_invalid(bodies);
@@ -117,7 +117,7 @@ impl Decider<'_> {
 
     /// Returns the remedies that make a column with this word fit a kind.
     fn tried(&self, how: &InputSpec, number: usize, word: &Example) -> Result<Vec<Remedy>, Error> {
-        let is_json = how.kind.divided().0.fields == Fields::Json;
+        let is_json = how.kind.dialect().fields == Fields::Json;
         let mut remedies = Vec::new();
         let Some(text) = std::str::from_utf8(&word.text).ok().filter(|_| !is_json) else {
             return Ok(remedies);
@@ -145,7 +145,7 @@ impl Decider<'_> {
     ) -> Result<Vec<(&'static str, Remedy)>, Error> {
         let mut options = Vec::new();
         let has_marks = how.keys[number].spelling.marks.is_some();
-        if has_marks || matches!(how.kind.divided().0.fields, Fields::Split(b',', _)) {
+        if has_marks || matches!(how.kind.dialect().fields, Fields::Split(b',', _)) {
             return Ok(options);
         }
         for (option, remedy, decimal, thousands) in [
@@ -168,7 +168,7 @@ impl Decider<'_> {
     /// Returns true for a field of the first line if without that line its column fits a kind other than
     /// text, and all columns fit one.
     fn is_first_line(&self, how: &InputSpec, number: usize, at: u64) -> Result<bool, Error> {
-        let dialect = how.kind.divided().0;
+        let dialect = how.kind.dialect();
         let has_none = dialect.header == 0 && dialect.fields != Fields::Json;
         if !has_none || !self.look.place(at)?.ends_with(":1") {
             return Ok(false);
@@ -206,7 +206,7 @@ impl Decider<'_> {
 
 /// Returns the specification with the first line as a header.
 fn below_header(how: &InputSpec) -> InputSpec {
-    let kind = InputKind::Table(Dialect { header: 1, ..how.kind.divided().0 });
+    let kind = InputKind::Table(Dialect { header: 1, ..how.kind.dialect() });
     InputSpec { kind, ..how.clone() }
 }
 

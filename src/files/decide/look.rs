@@ -114,7 +114,7 @@ impl Look {
     /// I/O errors; the first wrong row.
     pub(super) fn survey(&self, how: &InputSpec) -> Result<Surveyed, Error> {
         let mut all = Surveyed::new(how.keys.len());
-        self.for_each(how.kind.divided().0, &mut |text, bodies, base, is_tail| {
+        self.for_each(how.kind.dialect(), &mut |text, bodies, base, is_tail| {
             match Layout::new(text, how).survey(bodies, base) {
                 Ok(part) => all.merge(part),
                 // Quotes may mislead about the beginning of a row in the middle of a file.
@@ -198,8 +198,7 @@ impl Head {
         if self.is_all {
             return Some(bytes.len());
         }
-        let first = fields::end_of_first_row(bytes, dialect)?;
-        fields::end_of_rows(bytes, dialect.fields, true).filter(|&end| end >= first)
+        fields::end_of_first_rows(bytes, dialect)
     }
 }
 

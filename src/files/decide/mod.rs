@@ -308,10 +308,10 @@ impl Decider<'_> {
 
     /// Checks that some record has each key.
     fn check_columns(&self, how: &InputSpec, header: &Header, surveyed: &Surveyed) -> Result<(), Error> {
-        if surveyed.rows == surveyed.blank {
+        if !surveyed.has_records {
             return Ok(());
         }
-        let dialect = how.kind.divided().0;
+        let dialect = how.kind.dialect();
         for (key, _) in how.keys.iter().zip(&surveyed.has).filter(|(_, has)| !**has) {
             let name = self.look.first().map_or_else(String::new, |text| text.parts[0].name.clone());
             let (number, separator) = match (&key.column, dialect.fields) {

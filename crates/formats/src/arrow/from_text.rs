@@ -125,7 +125,8 @@ impl TextTable {
 
     /// Returns the next whole rows, and the offset of the rows after them.
     fn chunk(&self, at: u64) -> Result<Option<(Bytes, u64)>, Error> {
-        let (bytes, end) = self.bytes(at, |bytes| end_of_rows(bytes, self.fields, false))?;
+        let dialect = Dialect { fields: self.fields, header: 0, comments: false };
+        let (bytes, end) = self.bytes(at, |bytes| end_of_rows(bytes, dialect))?;
         if bytes.is_empty() {
             return Ok(None);
         }

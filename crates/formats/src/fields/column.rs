@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use gpusort_order::key::{ElementType, Form};
+use gpusort_order::key::ElementType;
 use gpusort_values::duration::{self, Shape};
 use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
@@ -17,8 +17,7 @@ use crate::counts::Counts;
 use crate::json::Value;
 use crate::keys;
 use crate::keys::texts::kind_of;
-use crate::number::limits;
-use crate::number::{Tokens, float, is_plain};
+use crate::number::{Tokens, is_plain, limits};
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm, TextOrder};
 
 /// A field of a row.
@@ -72,8 +71,6 @@ pub struct Column {
     reader: Reader,
     /// The tail of the last number.
     tail: Vec<u8>,
-    /// The rows of tokens whose numbers have other spellings, too; `None` if any token may be one.
-    pub(super) respelled: Option<Vec<u32>>,
 }
 
 impl ResolvedKey {
@@ -88,8 +85,13 @@ impl ResolvedKey {
     }
 
     /// Returns true if a time of this key may continue in the next fields of a line.
-    pub fn spans(&self, fields: Fields) -> bool {
+    pub(super) fn spans(&self, fields: Fields) -> bool {
         matches!(fields, Fields::Words(_)) && matches!(self.column, ColumnAt::Field(_))
+    }
+
+    /// Returns true if a field of this key may be a time that continues in the next fields of a line.
+    pub(super) fn may_span(&self, fields: Fields) -> bool {
+        self.spans(fields) && self.order.reading.may_span()
     }
 
     /// Returns the first field of this rest of a line, together with the further fields of a time.
@@ -105,27 +107,27 @@ impl ResolvedKey {
 
 /// Returns the word of a token as a number of this type.
 fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128, NotAdded> {
-    let refused = NotAdded::Type(element);
-    if let (_, Form::Float { .. }) = element.layout() {
-        let (value, length) = float(token, element).ok_or(NotAdded::Null(Class::Invalid))?;
-        if length < token.len() {
-            return Err(NotAdded::Null(Class::Invalid));
-        }
+    let (refused, invalid) = (NotAdded::Type(element), NotAdded::Null(Class::Invalid));
+    if element.is_float() {
+        let float = match element {
+            // Rounded only once.
+            ElementType::F32 => fast_float2::parse::<f32, _>(token).map(f64::from),
+            _ => fast_float2::parse(token),
+        };
         let is_infinity = token.iter().any(|byte| matches!(byte, b'i' | b'I'));
-        match () {
-            () if value.is_nan() => Err(NotAdded::Null(Class::Nan)),
-            () if value.is_infinite() && !is_infinity => Err(refused),
-            () => Ok(keys::of_float(value, descending)),
-        }
-    } else {
-        let is_number = || Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
-        let (least, greatest) = limits(element);
-        let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
-        match integer.filter(|integer| (least..=greatest).contains(integer)) {
-            Some(integer) => Ok(keys::of_integer(integer, descending)),
-            None => Err(if is_number() { refused } else { NotAdded::Null(Class::Invalid) }),
-        }
+        return match float.map_err(|_| invalid)? {
+            float if float.is_nan() => Err(NotAdded::Null(Class::Nan)),
+            float if float.is_infinite() && !is_infinity => Err(refused),
+            float => Ok(keys::of_float(float, descending)),
+        };
     }
+    let (least, greatest) = limits(element);
+    let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
+    if let Some(integer) = integer.filter(|integer| (least..=greatest).contains(integer)) {
+        return Ok(keys::of_integer(integer, descending));
+    }
+    let is_number = Reader::new(Notation::default()).key(token, false, &mut Vec::new()).is_some();
+    Err(if is_number { refused } else { invalid })
 }
 
 impl Column {
@@ -136,8 +138,6 @@ impl Column {
             reader: Reader::new(key.notation()),
             key: key.clone(),
             tail: Vec::new(),
-            // A float type rounds numbers, so that lines of other numbers get the same word.
-            respelled: (!key.element.is_some_and(ElementType::is_float)).then(Vec::new),
         }
     }
 
@@ -185,34 +185,24 @@ impl Column {
     /// Returns the word of a field, or the class of a null. Stores the tail of a number in `tail`.
     #[inline]
     fn word(&mut self, field: &Field) -> Result<u128, NotAdded> {
+        let [empty, invalid] = [Class::Empty, Class::Invalid].map(NotAdded::Null);
         let value = field.value();
+        let KeyOrder { reading, descending, .. } = self.key.order;
+        let spans = self.key.spans(field.fields);
         match field.json() {
             None | Some(Value::Number) => {}
-            Some(Value::Null) => return Err(NotAdded::Null(Class::Empty)),
-            Some(Value::String) if value.is_empty() || self.key.is_na(&value) => {
-                return Err(NotAdded::Null(Class::Empty));
-            }
-            Some(Value::String) if !(self.key.is_found && self.key.order.reading == Reading::Numbers) => {}
-            Some(_) => return Err(NotAdded::Null(Class::Invalid)),
+            Some(Value::Null) => return Err(empty),
+            Some(Value::String) if value.is_empty() || self.key.is_na(&value) => return Err(empty),
+            Some(Value::String) if !(self.key.is_found && reading == Reading::Numbers) => {}
+            Some(_) => return Err(invalid),
         }
-        let first = match self.key.order.reading {
-            Reading::Times if self.key.spans(field.fields) => first_word(&value),
-            _ => &value[..],
-        };
+        let first = if reading == Reading::Times && spans { first_word(&value) } else { &value };
         if first.is_empty() || self.key.is_na(first) {
-            return Err(NotAdded::Null(Class::Empty));
+            return Err(empty);
         }
-        self.word_of(&value, field)
-    }
-
-    /// Returns the word of a non-empty field.
-    #[inline]
-    fn word_of(&mut self, value: &[u8], field: &Field) -> Result<u128, NotAdded> {
-        let descending = self.key.order.descending;
-        match self.key.order.reading {
+        match reading {
             Reading::Times => {
-                let time = self.key.spelling.time(value, self.key.spans(field.fields));
-                let time = time.ok_or(NotAdded::Null(Class::Invalid))?;
+                let time = self.key.spelling.time(&value, spans).ok_or(invalid)?;
                 match self.key.form {
                     Some(form) if form != TimeForm::from(&time) => {
                         Err(NotAdded::Apart(form.year == time.year))
@@ -220,15 +210,15 @@ impl Column {
                     _ => Ok(keys::of_nanoseconds(time.nanoseconds, descending)),
                 }
             }
-            Reading::Durations => match duration::parse(value) {
+            Reading::Durations => match duration::parse(&value) {
                 Some((attoseconds, shape))
                     if !self.key.is_found || shape != Shape::Seconds || attoseconds == 0 =>
                 {
                     Ok(keys::of_attoseconds(attoseconds, descending))
                 }
-                _ => Err(NotAdded::Null(Class::Invalid)),
+                _ => Err(invalid),
             },
-            _ => self.number(value),
+            _ => self.number(&value),
         }
     }
 
@@ -278,49 +268,40 @@ impl Column {
         if is_alone || value.is_empty() { 0 } else { xxh3_64_with_seed(value, seed) }
     }
 
-    fn note_respelled(&mut self) {
-        let row = self.words.len() as u32;
-        if let Some(respelled) = &mut self.respelled {
-            respelled.push(row);
-        }
-    }
-
-    /// Returns true unless the field is invalid.
-    pub(super) fn is_valid(&mut self, field: &Field) -> bool {
-        !matches!(self.refused(field), Some(NotAdded::Null(Class::Invalid) | NotAdded::Json))
-    }
-
     /// Returns the reason if the column's kind refuses a field.
     pub(super) fn refused(&mut self, field: &Field) -> Option<NotAdded> {
-        if let keys::Column::Texts(texts) = &self.words {
-            let is_invalid = class_of_text(&self.key, texts.order, field) == Some(Class::Invalid);
-            return is_invalid.then_some(NotAdded::Json);
-        }
-        match self.word(field).err()? {
-            NotAdded::Null(Class::Empty | Class::Nan) => None,
-            refused => Some(refused),
-        }
+        let refused = match self.words {
+            keys::Column::Texts(_) => class_of_text(&self.key, field).map(NotAdded::Null),
+            _ => self.word(field).err(),
+        };
+        refused.filter(|refused| !matches!(refused, NotAdded::Null(Class::Empty | Class::Nan)))
     }
 
     /// Adds a field of text.
     fn push_text(&mut self, field: &Field) -> Result<(), NotAdded> {
         let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
-        let order = texts.order;
-        if let Some(class) = class_of_text(&self.key, order, field) {
+        if let Some(class) = class_of_text(&self.key, field) {
             return Err(NotAdded::Null(class));
         }
         // Only plain text keeps the blanks around a field.
-        if order.reading.text().is_some_and(|form| !form.is_bytes()) && self.key.column != ColumnAt::Whole {
+        let is_plain = self.key.order.reading.text().is_none_or(TextForm::is_bytes);
+        if !is_plain && self.key.column != ColumnAt::Whole {
             return texts.push_own(&field.value()).map_err(|_| NotAdded::TooLong);
         }
-        let added = match field.fields.text(field.bytes, field.place.clone()) {
-            Ok(place) => texts.push(field.bytes, place.start, place.end),
-            Err(text) => texts.push_own(&text),
+        let place = field.place.clone();
+        let added = match field.fields.content(&field.bytes[place.clone()]) {
+            Cow::Borrowed(text) => {
+                // A shorter text has quotes around it.
+                let begin = place.start + usize::from(text.len() < place.len());
+                texts.push(field.bytes, begin, begin + text.len())
+            }
+            Cow::Owned(text) => texts.push_own(&text),
         };
         added.map_err(|_| NotAdded::TooLong)
     }
 
-    /// Adds the tokens of a piece of text. Calls `keep` with the begin and the end of each token.
+    /// Adds the tokens of a piece of text. Calls `keep` with the begin and the end of each token. Adds the rows of
+    /// tokens whose numbers have other spellings, too, to `respelled`.
     ///
     /// # Errors
     ///
@@ -329,42 +310,39 @@ impl Column {
     pub(super) fn push_tokens(
         &mut self,
         tokens: &mut Tokens,
-        bytes: &[u8],
         counts: &mut Counts,
+        mut respelled: Option<&mut Vec<u32>>,
         mut keep: impl FnMut(usize, usize),
     ) -> Result<(), (usize, Option<NotAdded>)> {
         /// Up to this value, f64 represents every integer.
         const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
         while let Some(start) = tokens.find_next() {
-            if self.key.element.is_none()
-                && let Some(short) = tokens.short_integer().filter(|short| short.value.abs() <= EXACT)
-            {
-                if !short.canonical {
-                    self.note_respelled();
-                }
+            let short = if self.key.element.is_none() { tokens.short_integer() } else { None };
+            let (length, mut is_spelled_once);
+            if let Some(short) = short.filter(|short| short.value.abs() <= EXACT) {
+                (length, is_spelled_once) = (short.length, short.canonical);
                 self.words.push_high(keys::high_of(short.value as f64, self.key.order.descending));
-                keep(start, start + short.length);
-                tokens.pass(short.length);
-                continue;
-            }
-            let token = tokens.take_token();
-            if self.respelled.is_some() && !is_plain(token) {
-                self.note_respelled();
-            }
-            match self.number(token) {
-                Ok(word) => self.push_word(word),
-                Err(NotAdded::Null(class)) if self.key.order.place(class) != Nulls::Error => {
-                    self.note_respelled();
-                    counts.add(class);
-                    if class == Class::Invalid {
-                        counts.note_invalid(token);
+                tokens.pass(length);
+            } else {
+                let token = tokens.take_token();
+                (length, is_spelled_once) = (token.len(), respelled.is_none() || is_plain(token));
+                match self.number(token) {
+                    Ok(word) => self.push_word(word),
+                    Err(NotAdded::Null(class)) if self.key.order.place(class) != Nulls::Error => {
+                        is_spelled_once = false;
+                        counts.add(class);
+                        if class == Class::Invalid {
+                            counts.note_invalid(token);
+                        }
+                        self.words.push(keys::of_null(class, self.key.order));
                     }
-                    self.words.push(keys::of_null(class, self.key.order));
+                    Err(refused) => return Err((start, Some(refused))),
                 }
-                Err(refused) => return Err((start, Some(refused))),
             }
-            keep(start, start + token.len());
-            debug_assert_eq!(&bytes[start..start + token.len()], token);
+            if let Some(respelled) = respelled.as_mut().filter(|_| !is_spelled_once) {
+                respelled.push(self.words.len() as u32 - 1);
+            }
+            keep(start, start + length);
         }
         tokens.excess.map_or(Ok(()), |excess| Err((excess, None)))
     }
@@ -376,12 +354,12 @@ pub(super) fn first_word(line: &[u8]) -> &[u8] {
 }
 
 /// Returns the class of a text field if the field is a null.
-fn class_of_text(key: &ResolvedKey, order: KeyOrder, field: &Field) -> Option<Class> {
+fn class_of_text(key: &ResolvedKey, field: &Field) -> Option<Class> {
     // A whole record is never null.
     if key.order.is_last_resort || key.column == ColumnAt::Whole {
         return None;
     }
-    let form = order.reading.text().unwrap_or_default();
+    let form = key.order.reading.text().unwrap_or_default();
     // If the column was found to hold versions, other texts are invalid.
     let are_versions = key.is_found && form.order == TextOrder::Version;
     let is_invalid =

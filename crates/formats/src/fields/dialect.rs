@@ -101,28 +101,11 @@ impl Fields {
 
     /// Returns a field without its quotes.
     #[inline]
-    fn content(self, field: &[u8]) -> Cow<'_, [u8]> {
-        match (self, field) {
-            (Self::Json, [QUOTE, string @ .., QUOTE]) => json::unescaped(string),
-            (Self::Quoted(_), [QUOTE, ..]) => unquoted(field),
-            _ => field.into(),
-        }
-    }
-
-    /// Returns the place of a field's text without its quotes, or the text itself if unescaping changed it.
-    ///
-    /// # Errors
-    ///
-    /// The text itself, if unescaping changed it.
-    #[inline]
-    pub fn text(self, bytes: &[u8], field: Range<usize>) -> Result<Range<usize>, Vec<u8>> {
-        match self.content(&bytes[field.clone()]) {
-            Cow::Borrowed(text) => {
-                // A shorter text has quotes around it.
-                let start = field.start + usize::from(text.len() < field.len());
-                Ok(start..start + text.len())
-            }
-            Cow::Owned(text) => Err(text),
+    pub(super) fn content(self, field: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::Json => json::content(field),
+            Self::Quoted(_) => unquoted(field),
+            Self::Split(..) | Self::Words(_) | Self::Tokens => field.into(),
         }
     }
 

@@ -6,14 +6,14 @@ use gpusort_order::key::ElementType;
 use gpusort_values::number::Sign;
 use gpusort_values::survey::TimeForm;
 
-use super::dialect::{Dialect, Fields, Gap, unquoted};
+use super::dialect::{Dialect, Fields, Gap};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers, direction};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::blanks::trimmed;
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::json::{self, Path};
-use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
+use crate::order::{KeyOrder, TextOrder};
 use crate::spelling::Spelling;
 use crate::text::LineEnd;
 
@@ -89,20 +89,16 @@ impl ResolvedKey {
         format!("{}:{kind}{nocase}{}", self.typed, self.direction)
     }
 
-    /// Returns the key of the whole record as text.
+    /// Returns the key of the whole record: as a version if the global kind is versions, or else as text.
     pub fn record(by: &KeySpec) -> Self {
-        let mut key = Self::whole(Modifiers::default(), by);
-        if let Reading::Text(TextForm { order: TextOrder::Version, .. }) = by.order.reading {
-            key.order.reading = Kind::Version.reading(key.order.nocase);
-        }
-        key
+        let is_version = by.order.reading.text().is_some_and(|form| form.order == TextOrder::Version);
+        let kind = if is_version { Kind::Version } else { Kind::Text };
+        Self::whole(Modifiers::default(), by, kind)
     }
 
-    /// Returns the key of the whole record as text, whatever the global kind is.
-    fn whole(said: Modifiers, by: &KeySpec) -> Self {
-        let mut key = Self::new(said, by, ColumnAt::Whole, "0".to_owned());
-        key.order.reading = Kind::Text.reading(key.order.nocase);
-        key
+    /// Returns the key of the whole record as this kind, whatever the global kind is.
+    fn whole(said: Modifiers, by: &KeySpec, kind: Kind) -> Self {
+        Self::new(Modifiers { kind: Some(kind), ..said }, by, ColumnAt::Whole, "0".to_owned())
     }
 
     /// Returns the key of the first field, for lines without a requested key.
@@ -158,7 +154,7 @@ impl Header {
         let read = for_each_field(bytes, start, dialect.fields, usize::MAX, |_, field| {
             let field = &bytes[field];
             cr |= !are_lines && has_lone_cr(field);
-            names.push(if are_lines { field.to_vec() } else { unquoted(field).into_owned() });
+            names.push(dialect.fields.content(field).into_owned());
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
@@ -210,11 +206,7 @@ impl Header {
         };
         let mut found: Vec<ResolvedKey> = Vec::with_capacity(keys.len());
         for key in keys {
-            let column = if self.json.is_some() {
-                self.find_path(key, by, table)
-            } else {
-                self.find_one(key, by, table)
-            }?;
+            let column = self.find_one(key, by, table)?;
             // A repeated column would only compare equal fields.
             let same = |other: &ResolvedKey| {
                 (&other.column, other.order.reading) == (&column.column, column.order.reading)
@@ -228,58 +220,46 @@ impl Header {
     }
 
     fn find_one(&self, key: &Key, by: &KeySpec, table: &str) -> Result<ResolvedKey, Error> {
+        if self.json.is_some() {
+            return self.find_path(key, by, table);
+        }
         let named = &key.said[..];
-        let number = key.readings.iter().find_map(|reading| match reading.column {
-            ColumnRef::Number(number) if !reading.said.is_of_sort => {
-                (1..=self.columns).contains(&number).then_some(number)
-            }
-            ColumnRef::Last if self.columns != ANY => Some(self.columns),
-            _ => None,
-        });
+        let wrong = |problem: String| Error::input(table, problem);
         for KeyMeaning { column, said } in &key.readings {
             let found = |index, name| ResolvedKey::new(*said, by, ColumnAt::Field(index), name);
             let numbered = |typed, index| Ok(ResolvedKey { typed, ..found(index, self.name_of(index)) });
             match column {
                 ColumnRef::Name(name) => {
-                    let all = self.names().enumerate();
                     let wanted = trimmed(name.as_bytes());
-                    let mut same = all.filter(|(_, other)| trimmed(other) == wanted).map(|(index, _)| index);
-                    match (same.next(), same.next()) {
-                        (Some(index), Some(other)) => {
-                            let (index, other) = (index + 1, other + 1);
-                            let problem =
-                                format!("columns {index} and {other} are both named '{}'", quoted(name));
-                            return Err(
-                                Error::input(table, problem).hinting(Hint::ColumnNumber(index, other))
-                            );
-                        }
-                        (Some(index), None) => {
-                            if let Some(number) = number.filter(|&number| number != index + 1) {
-                                let other = self.name_of(number - 1);
-                                let problem = format!(
-                                    "column {} is named '{}', and column {number} is named '{}'",
-                                    index + 1,
-                                    quoted(name),
-                                    quoted(&other)
-                                );
-                                let keys = [((index + 1).to_string(), index), (other, number - 1)];
-                                let keys = keys.into_iter().filter(|(key, at)| self.leads(key, *at));
-                                let modifiers = named.strip_prefix(&name[..]).unwrap_or_default();
-                                let mut remedies: Vec<Remedy> =
-                                    keys.map(|(key, _)| Remedy::Key((key + modifiers).into())).collect();
-                                if remedies.is_empty() {
-                                    remedies.push(Remedy::NoHeader);
-                                }
-                                return Err(
-                                    Error::input(table, problem).hinting(Hint::Remedies(remedies.into()))
-                                );
-                            }
-                            return Ok(found(index, name.clone()));
-                        }
-                        (None, _) => {}
+                    let mut same = (0..).zip(self.names()).filter(|(_, other)| trimmed(other) == wanted);
+                    let Some((index, _)) = same.next() else { continue };
+                    let number = index + 1;
+                    if let Some((other, _)) = same.next() {
+                        let other = other + 1;
+                        let problem =
+                            format!("columns {number} and {other} are both named '{}'", quoted(name));
+                        return Err(wrong(problem).hinting(Hint::ColumnNumber(number, other)));
                     }
+                    if let Some(other) = self.number_of(key).filter(|&other| other != number) {
+                        let named_other = self.name_of(other - 1);
+                        let problem = format!(
+                            "column {number} is named '{}', and column {other} is named '{}'",
+                            quoted(name),
+                            quoted(&named_other)
+                        );
+                        let keys = [(number.to_string(), index), (named_other, other - 1)];
+                        let keys = keys.into_iter().filter(|(key, at)| self.leads(key, *at));
+                        let modifiers = named.strip_prefix(&name[..]).unwrap_or_default();
+                        let mut remedies: Vec<Remedy> =
+                            keys.map(|(key, _)| Remedy::Key((key + modifiers).into())).collect();
+                        if remedies.is_empty() {
+                            remedies.push(Remedy::NoHeader);
+                        }
+                        return Err(wrong(problem).hinting(Hint::Remedies(remedies.into())));
+                    }
+                    return Ok(found(index, name.clone()));
                 }
-                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by)),
+                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by, Kind::Text)),
                 ColumnRef::Last if self.columns == ANY => {
                     return Ok(ResolvedKey::new(*said, by, ColumnAt::Last, "-1".to_owned()));
                 }
@@ -289,37 +269,48 @@ impl Header {
                 }
                 ColumnRef::Number(_) => {}
                 ColumnRef::Refused(problem) => {
-                    return Err(Error::input(table, format!("key '{}': {problem}", quoted(named))));
+                    return Err(wrong(format!("key '{}': {problem}", quoted(named))));
                 }
             }
         }
         let mut missing = format!("no column '{}'", quoted(named));
+        let has_names = self.names.is_some();
         if let Some(meant) = self.meant(named).filter(|_| self.separator().is_none()) {
-            if self.names.is_some() {
+            if has_names {
                 missing += &format!("; columns: {}", self.shown());
             }
             let hint = asked(meant, &mut missing);
-            return Err(Error::input(table, missing).hinting(hint));
+            return Err(wrong(missing).hinting(hint));
         }
-        if self.names().all(<[u8]>::is_empty) && self.names.is_some() {
+        if has_names && self.names().all(<[u8]>::is_empty) {
             let blank = missing + ": the first line is blank, but should name the columns";
             return Err(Error::input(format!("{table}:1"), blank).hinting(Hint::BlankHeader));
         }
-        if self.columns == ANY && self.names.is_none() {
+        if self.columns == ANY && !has_names {
             let missing = format!("no field '{}': fields of lines are numbered from 1", quoted(named));
-            return Err(Error::input(table, missing).hinting(Hint::Header));
+            return Err(wrong(missing).hinting(Hint::Header));
         }
         if let Some((_, word)) = named.rsplit_once(':').filter(|(name, _)| self.has(name)) {
-            let problem = format!(
+            return Err(wrong(format!(
                 "key '{}': unknown modifier '{}' (r, a, nocase, or a kind such as number or text); columns: {}",
                 quoted(named),
                 quoted(word),
                 self.shown()
-            );
-            return Err(Error::input(table, problem));
+            )));
         }
         let missing = format!("{missing}; columns: {}", self.shown());
-        Err(Error::input(table, missing).hinting(self.separator().map_or(Hint::NoColumn, Hint::Delimiter)))
+        Err(wrong(missing).hinting(self.separator().map_or(Hint::NoColumn, Hint::Delimiter)))
+    }
+
+    /// Returns the number of the column that a key gives, if a number can be its meaning.
+    fn number_of(&self, key: &Key) -> Option<usize> {
+        key.readings.iter().find_map(|reading| match reading.column {
+            ColumnRef::Number(number) if !reading.said.is_of_sort => {
+                (1..=self.columns).contains(&number).then_some(number)
+            }
+            ColumnRef::Last if self.columns != ANY => Some(self.columns),
+            _ => None,
+        })
     }
 
     /// Returns true if a key with this text can mean the column at this index alone.
@@ -347,7 +338,7 @@ impl Header {
                     return Ok(ResolvedKey::new(*said, by, column, name.clone()));
                 }
                 ColumnRef::Name(name) => path = Some((name.clone(), said)),
-                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by)),
+                ColumnRef::Number(0) => return Ok(ResolvedKey::whole(*said, by, Kind::Text)),
                 ColumnRef::Last => _ = path.get_or_insert(("-1".to_owned(), said)),
                 ColumnRef::Number(number) => _ = path.get_or_insert((number.to_string(), said)),
                 ColumnRef::Refused(_) => {}
@@ -436,18 +427,12 @@ impl Header {
     /// Returns the list of columns for messages.
     fn shown(&self) -> String {
         const MOST: usize = 20;
-        match &self.names {
-            Some(names) => {
-                let shown = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name)));
-                let shown = shown.collect::<Vec<_>>().join(", ");
-                match names.len().checked_sub(MOST) {
-                    None | Some(0) => shown,
-                    Some(more) => format!("{shown} and {more} more"),
-                }
-            }
-            None if self.columns == 1 => "1".to_owned(),
-            None => format!("1 to {}", self.columns),
-        }
+        let Some(names) = &self.names else {
+            return if self.columns == 1 { "1".to_owned() } else { format!("1 to {}", self.columns) };
+        };
+        let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("'{}'", quoted(name))).collect();
+        let more = names.len().saturating_sub(MOST);
+        shown.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
     }
 }
 
@@ -457,17 +442,6 @@ fn asked((like, keys): (Option<String>, Vec<String>), problem: &mut String) -> H
         *problem += &format!("; did you mean '{}'?", quoted(like));
     }
     Hint::Keys(keys.into())
-}
-
-/// Returns true if the keys of lines allow plain numbers: the first field as a number, then the whole line.
-pub fn are_of_numbers(keys: &[ResolvedKey]) -> bool {
-    let [first, rest @ ..] = keys else { return false };
-    let is_plain = first.column == ColumnAt::Field(0)
-        && first.order.reading == Reading::Numbers
-        && !first.order.leading
-        && first.sign.is_none()
-        && first.spelling.is_default();
-    is_plain && rest.iter().all(|key| key.order.is_last_resort)
 }
 
 #[cfg(test)]

@@ -95,13 +95,13 @@ pub(super) struct KeyMeaning {
 pub(super) struct Modifiers {
     /// The key's own direction.
     pub(super) descending: Option<bool>,
-    kind: Option<Kind>,
+    pub(super) kind: Option<Kind>,
     /// True if ASCII case is ignored.
     pub(super) nocase: bool,
     /// True for a key in the syntax of `sort`.
     pub(super) is_of_sort: bool,
     /// True if the key has letters of `sort`, so that global letters do not apply.
-    has_letters: bool,
+    pub(super) has_letters: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,27 +244,22 @@ impl Key {
         }
         let names = parts.iter().map(|&(rest, said)| (ColumnRef::Name(rest.to_owned()), said));
         let numbers = parts.iter().filter_map(|&(rest, said)| {
-            match rest.parse::<i64>() {
-                Ok(-1) => return Some((ColumnRef::Last, said)),
+            let refused = |problem: &str| ColumnRef::Refused(problem.to_owned());
+            let column = match rest.parse::<i64>() {
+                Ok(-1) => ColumnRef::Last,
+                Ok(0) if said.kind.is_some() => refused("the whole record is text and takes no kind"),
+                Ok(number @ 0..) => ColumnRef::Number(number as usize),
+                Ok(_) => refused("columns are numbered from 1; -1 is the last field"),
                 Err(_) if rest.starts_with("-1") => {
                     let (_, key) = key_of_sort(&rest[1..])?.ok()?;
                     return Some((ColumnRef::Last, said.beside(key)));
                 }
-                Ok(0) if said.kind.is_some() => {
-                    let problem = "the whole record is text and takes no kind".to_owned();
-                    return Some((ColumnRef::Refused(problem), said));
-                }
-                Ok(number @ 0..) => return Some((ColumnRef::Number(number as usize), said)),
-                Ok(_) => {
-                    let problem = "columns are numbered from 1; -1 is the last field".to_owned();
-                    return Some((ColumnRef::Refused(problem), said));
-                }
-                Err(_) => {}
-            }
-            Some(match key_of_sort(rest)? {
-                Ok((field, key)) => (ColumnRef::Number(field), said.beside(key)),
-                Err(problem) => (ColumnRef::Refused(problem), said),
-            })
+                Err(_) => match key_of_sort(rest)? {
+                    Ok((field, key)) => return Some((ColumnRef::Number(field), said.beside(key))),
+                    Err(problem) => ColumnRef::Refused(problem),
+                },
+            };
+            Some((column, said))
         });
         let mut readings: Vec<KeyMeaning> =
             names.chain(numbers).map(|(column, said)| KeyMeaning { column, said }).collect();
@@ -338,76 +333,66 @@ impl From<&str> for Key {
 /// The unsupported part, with a replacement.
 fn key_of_sort(text: &str) -> Option<Result<(usize, Modifiers), String>> {
     let (begin, end) = text.split_once(',').map_or((text, None), |(begin, end)| (begin, Some(end)));
-    let begin = Position::parse(begin)?;
-    let end = if let Some(end) = end { Some(Position::parse(end)?) } else { None };
-    (begin.field > 0).then(|| between(&begin, end.as_ref()))
+    let begin = position(begin)?;
+    let end = if let Some(end) = end { Some(position(end)?) } else { None };
+    (begin.0 > 0).then(|| between(begin, end))
 }
 
-/// A begin or an end of a key of `sort`.
-struct Position<'a> {
-    field: usize,
-    character: Option<usize>,
-    letters: &'a str,
-}
+/// The begin or the end of a key of `sort`: a field, a character in it, and letters.
+type Position<'a> = (usize, Option<usize>, &'a str);
 
-impl<'a> Position<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-        let (field, mut letters) = text.split_at(digits(text));
-        let mut character = None;
-        if let Some(after) = letters.strip_prefix('.') {
-            let number;
-            (number, letters) = after.split_at(digits(after));
-            character = Some(number.parse().ok()?);
-        }
-        let are_known = letters.chars().all(|letter| "nghVfrbdiMR".contains(letter));
-        Some(Self { field: field.parse().ok().filter(|_| are_known)?, character, letters })
+fn position(text: &str) -> Option<Position<'_>> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let (field, mut letters) = text.split_at(digits(text));
+    let mut character = None;
+    if let Some(after) = letters.strip_prefix('.') {
+        let number;
+        (number, letters) = after.split_at(digits(after));
+        character = Some(number.parse().ok()?);
     }
+    let are_known = letters.chars().all(|letter| "nghVfrbdiMR".contains(letter));
+    Some((field.parse().ok().filter(|_| are_known)?, character, letters))
 }
 
 /// Returns the field and the modifiers of a key of `sort` from `begin` to `end`.
-fn between(begin: &Position, end: Option<&Position>) -> Result<(usize, Modifiers), String> {
-    let (field, letters) = (begin.field, begin.letters);
-    let mut said = Modifiers { is_of_sort: true, ..Modifiers::default() };
-    let all: String = [letters, end.map_or("", |end| end.letters)].concat();
-    for letter in all.chars() {
-        match letter {
-            'n' | 'g' => said.kind = Some(Kind::Number),
-            'h' => said.kind = Some(Kind::Size),
-            'V' => said.kind = Some(Kind::Version),
-            'f' => said.nocase = true,
-            'd' | 'i' => return Err(format!("{letter} is not supported: every byte of text counts")),
-            'M' => return Err("M is not supported; use sort -M".to_owned()),
-            'R' => return Err("R is not supported; use shuf".to_owned()),
-            _ => {}
-        }
-    }
-    if !all.is_empty() {
-        (said.has_letters, said.descending) = (true, Some(all.contains('r')));
-    }
+fn between(begin: Position, end: Option<Position>) -> Result<(usize, Modifiers), String> {
+    let (field, character, letters) = begin;
+    let all = [letters, end.map_or("", |(_, _, letters)| letters)].concat();
+    let unsupported = all.chars().find_map(|letter| match letter {
+        'd' | 'i' => Some(format!("{letter} is not supported: every byte of text counts")),
+        'M' => Some("M is not supported; use sort -M".to_owned()),
+        'R' => Some("R is not supported; use shuf".to_owned()),
+        _ => None,
+    });
+    unsupported.map_or(Ok(()), Err)?;
     let is_whole = match end {
-        Some(end) => matches!((begin.character, end.character), (None | Some(1), None | Some(0))),
-        None => begin.character.is_none(),
+        Some((_, end, _)) => matches!((character, end), (None | Some(1), None | Some(0))),
+        None => character.is_none(),
     };
     if !is_whole {
         return Err(format!(
             "positions within a field are not supported; use {field},{field}{letters} for the whole field"
         ));
     }
-    if ['n', 'g', 'h', 'V'].into_iter().filter(|&order| all.contains(order)).count() > 1 {
+    let kinds = [('n', Kind::Number), ('g', Kind::Number), ('h', Kind::Size), ('V', Kind::Version)];
+    let mut kinds = kinds.into_iter().filter(|&(letter, _)| all.contains(letter)).map(|(_, kind)| kind);
+    let kind = kinds.next();
+    if kinds.next().is_some() {
         return Err("n, g, h and V cannot be combined in one key".to_owned());
     }
-    let last = end.map_or(field, |end| end.field);
+    let last = end.map_or(field, |(field, ..)| field);
     if last < field {
         return Err(format!("it ends before it begins; use {field},{field} for the whole field"));
     }
     // A number begins at the key's beginning, so the key's end does not matter.
-    if last > field && !matches!(said.kind, Some(Kind::Number | Kind::Size)) {
+    if last > field && !matches!(kind, Some(Kind::Number | Kind::Size)) {
         let each: Vec<String> = (field..=last).take(3).map(|one| format!("-k {one},{one}")).collect();
         let each = each.join(" ");
         return Err(format!("a key of several fields is not supported; use a key for each: {each}"));
     }
-    Ok((field, said))
+    let has_letters = !all.is_empty();
+    let (descending, nocase) = (has_letters.then(|| all.contains('r')), all.contains('f'));
+    Ok((field, Modifiers { descending, kind, nocase, is_of_sort: true, has_letters }))
 }
 
 /// The sort key of rows.

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use gpusort_order::key::ElementType;
 use gpusort_values::survey::{Json, Survey};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::column::{Column, Field, NotAdded, first_word};
 use super::dialect::{Dialect, Fields};
-use super::header::{ColumnAt, ResolvedKey, are_of_numbers};
+use super::header::{ColumnAt, ResolvedKey};
 use super::misfit::misfit;
 use super::part::{Body, RowPart};
 use super::rows::{self, UNCLOSED, for_each_field};
@@ -17,7 +18,7 @@ use crate::counts::Counts;
 use crate::error::{Error, Hint};
 use crate::json::{self, Damage, Paths, Value};
 use crate::number::{PerLine, Tokens, token_at};
-use crate::order::Reading;
+use crate::order::{Class, Reading};
 use crate::parallel::map_parts;
 use crate::range;
 use crate::text::{LineEnd, Text, piece_size};
@@ -60,37 +61,24 @@ pub struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// Creates the layout of these rows.
     pub fn new(text: &'a Text, how: &'a InputSpec) -> Self {
-        let (dialect, per_line) = how.kind.divided();
+        let dialect = how.kind.dialect();
         let (fields, keys) = (dialect.fields, &how.keys[..]);
-        let (mut numbered, mut others) = (Vec::new(), Vec::new());
+        let (mut numbered, mut others, mut paths) = (Vec::new(), Vec::new(), Vec::new());
         for (number, key) in keys.iter().enumerate() {
-            match key.column {
-                ColumnAt::Field(column) => {
-                    numbered.push((column, number));
-                    if key.spans(fields) && key.order.reading.may_span() {
-                        others.push(number);
-                    }
-                }
-                ColumnAt::Rest(column) => {
-                    numbered.push((column, number));
-                    others.push(number);
-                }
-                ColumnAt::Path(_) => {}
-                ColumnAt::Last | ColumnAt::Whole | ColumnAt::Between(..) => others.push(number),
+            if let ColumnAt::Field(column) | ColumnAt::Rest(column) = key.column {
+                numbered.push((column, number));
+            }
+            match &key.column {
+                ColumnAt::Field(_) if !key.may_span(fields) => {}
+                ColumnAt::Path(path) => paths.push((number, path)),
+                _ => others.push(number),
             }
         }
         numbered.sort_unstable();
         let most = numbered.last().map_or(0, |&(column, _)| column + 1);
-        let paths = (fields == Fields::Json).then(|| {
-            Paths::new(keys.iter().enumerate().filter_map(|(number, key)| match &key.column {
-                ColumnAt::Path(path) => Some((number, path)),
-                _ => None,
-            }))
-        });
-        let are_lines = fields == Fields::Words(LineEnd::Lf) && !dialect.comments;
-        let numbers = per_line
-            .or((are_lines && are_of_numbers(keys) && !(how.by.tells_spelling && how.by.element.is_some()))
-                .then_some(PerLine::Whole));
+        let paths = (fields == Fields::Json).then(|| Paths::new(paths));
+        let tells_rounded = how.by.tells_spelling && how.by.element.is_some() && !fields.are_tokens();
+        let numbers = how.per_line().filter(|_| !tells_rounded);
         let (has_ranges, piece) = (false, None);
         Self { text, how, dialect, keys, numbered, most, others, paths, numbers, has_ranges, piece }
     }
@@ -156,12 +144,12 @@ impl<'a> Layout<'a> {
         let has_lines = self.keys.len() > 1;
         let tells_spelling =
             self.has_ranges && self.how.by.tells_spelling && !self.dialect.fields.are_tokens();
-        if !has_lines && !tells_spelling {
-            column.respelled = None;
-        }
+        // A float type rounds numbers, so that lines of other numbers get the same word.
+        let is_rounded = self.keys[0].element.is_some_and(ElementType::is_float);
+        let mut respelled = ((has_lines || tells_spelling) && !is_rounded).then(Vec::new);
         let has_ranges = self.has_ranges || has_lines;
         let mut ranges = Vec::with_capacity(if has_ranges { guess } else { 0 });
-        let (mut tokens, mut counts) = (Tokens::per_line(bytes, per_line), Counts::default());
+        let (mut tokens, mut counts) = (Tokens::new(bytes, per_line), Counts::default());
         // The range of a line includes its line end; the range of a token does not.
         let more = usize::from(!self.dialect.fields.are_tokens());
         let keep = |start: usize, end: usize| {
@@ -169,18 +157,17 @@ impl<'a> Layout<'a> {
                 ranges.push(range::Range::new(start as u32, (end + more) as u32));
             }
         };
-        column.push_tokens(&mut tokens, bytes, &mut counts, keep).map_err(|(at, refused)| {
+        column.push_tokens(&mut tokens, &mut counts, respelled.as_mut(), keep).map_err(|(at, refused)| {
             Problem(at, refused.map_or(Wrong::Several, |refused| Wrong::Field(0, refused)))
         })?;
-        let (respelled, columns) = (column.respelled.take(), vec![column]);
-        let mut part = RowPart { ranges, counts, columns, respelled, ..RowPart::default() };
+        let mut part = RowPart { ranges, counts, columns: vec![column], ..RowPart::default() };
         if tells_spelling {
-            for row in part.respelled.take().unwrap_or_default() {
+            for row in respelled.take().unwrap_or_default() {
                 let line = part.ranges[row as usize].without_last();
                 part.set_spelling(row as usize, xxh3_64(&bytes[line.begin()..line.end()]));
             }
         }
-        Ok(part)
+        Ok(RowPart { respelled, ..part })
     }
 
     /// Reads the rows that begin before `until`.
@@ -195,15 +182,14 @@ impl<'a> Layout<'a> {
             let wrong = |problem: &str| Problem(rows.at, Wrong::Row(problem.to_owned()));
             if skips_invalid {
                 let (columns, counts) = (&mut part.columns, &mut part.counts);
-                let mut invalid = 0;
+                let before = counts.invalid;
                 for (key, column) in columns.iter_mut().enumerate() {
-                    if !column.is_valid(&rows.field(key)) {
+                    if let Some(NotAdded::Null(Class::Invalid)) = column.refused(&rows.field(key)) {
                         counts.note_invalid(&rows.field(key).value());
-                        invalid += 1;
+                        counts.add(Class::Invalid);
                     }
                 }
-                if invalid > 0 {
-                    counts.invalid += invalid;
+                if counts.invalid > before {
                     counts.skipped += 1;
                     part.skipped.push(part.rows() as u32);
                     continue;
@@ -269,14 +255,13 @@ impl<'a> Layout<'a> {
                 && rows.next < until
                 && let Some(length) = all.columns[0].push_line(&bytes[rows.next..], base + rows.next as u64)
             {
-                (all.rows, all.has[0]) = (all.rows + 1, true);
+                (all.has_records, all.has[0]) = (true, true);
                 rows.next += length;
             }
             if !rows.advance(until)? {
                 return Ok((all, rows.next));
             }
-            all.rows += 1;
-            all.blank += u64::from(is_blank_record(&bytes[rows.line()]));
+            all.has_records = all.has_records || !is_blank_record(&bytes[rows.line()]);
             for (key, found) in self.keys.iter().enumerate() {
                 let is_empty = rows.places[key].is_empty() && !rows.is_damaged;
                 all.has[key] |= match found.column {
@@ -305,7 +290,7 @@ impl<'a> Layout<'a> {
             return rows.bytes[place].to_vec();
         }
         let value = self.dialect.fields.value(&rows.bytes[place]).into_owned();
-        if found.spans(self.dialect.fields) && found.order.reading.may_span() {
+        if found.may_span(self.dialect.fields) {
             return found.shown_of_rest(&value).to_vec();
         }
         value
@@ -318,14 +303,13 @@ impl<'a> Layout<'a> {
 
     /// Returns true if the line of a token has several tokens, but may have only one.
     fn has_several(&self, row: usize) -> bool {
-        let is_one =
-            self.dialect.fields.are_tokens() && self.numbers.is_some_and(|per_line| per_line != PerLine::Any);
-        is_one && Tokens::new(self.text.line_around(row)).nth(1).is_some()
+        let is_one = self.dialect.fields.are_tokens() && self.numbers != Some(PerLine::Any);
+        is_one && Tokens::new(self.text.line_around(row), PerLine::Any).nth(1).is_some()
     }
 
     /// Returns the error of a line with several tokens; if all are numbers, with the format that sorts them.
     fn several(&self, row: usize) -> Error {
-        let mut tokens = Tokens::new(self.text.line_around(row));
+        let mut tokens = Tokens::new(self.text.line_around(row), PerLine::Any);
         let are_numbers = tokens.all(|(_, token)| gpusort_values::number::look(token, None).is_some());
         let problem = "this line is not one number, as binary output needs";
         let error = Error::input(self.text.place(row), problem);
@@ -482,7 +466,7 @@ impl<'a> Rows<'a> {
             let place = &mut self.places[key];
             match layout.keys[key].column {
                 ColumnAt::Field(_) | ColumnAt::Rest(_) if place.start == place.end => {}
-                ColumnAt::Path(_) => {}
+                ColumnAt::Path(_) => unreachable!("values at paths are found with the row"),
                 ColumnAt::Field(_) => place.end = line.end,
                 ColumnAt::Rest(_) => place.end = place.start + trimmed(&bytes[place.start..line.end]).len(),
                 ColumnAt::Last => *place = layout.dialect.fields.last(bytes, line.clone()),
@@ -523,23 +507,20 @@ pub struct Surveyed {
     pub columns: Vec<Survey>,
     /// True for each key that some record has.
     pub has: Vec<bool>,
-    /// The number of records.
-    pub rows: u64,
-    /// The number of blank records.
-    pub blank: u64,
+    /// True if some record is not blank.
+    pub has_records: bool,
 }
 
 impl Surveyed {
     /// Creates the survey of no records, for this number of keys.
     pub fn new(keys: usize) -> Self {
-        Self { columns: vec![Survey::default(); keys], has: vec![false; keys], rows: 0, blank: 0 }
+        Self { columns: vec![Survey::default(); keys], has: vec![false; keys], has_records: false }
     }
 
     /// Adds the records that follow.
     pub fn merge(&mut self, later: Self) {
         self.columns.iter_mut().zip(later.columns).for_each(|(column, later)| column.merge(later));
         self.has.iter_mut().zip(later.has).for_each(|(has, later)| *has |= later);
-        self.rows += later.rows;
-        self.blank += later.blank;
+        self.has_records |= later.has_records;
     }
 }

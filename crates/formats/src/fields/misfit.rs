@@ -11,13 +11,18 @@ use crate::order::{Class, Reading};
 impl ResolvedKey {
     /// Returns the name of the kind.
     pub fn kind_name(&self) -> &'static str {
+        self.kind().0
+    }
+
+    /// Returns the name of the kind, and a field of the kind for messages.
+    fn kind(&self) -> (&'static str, &'static str) {
         match self.order.reading {
-            Reading::Numbers => self.element.map_or("number", |element| element.name()),
-            Reading::Sizes => "size",
-            Reading::Times => "time",
-            Reading::Durations => "duration",
-            Reading::Text(form) => kind_of(form).name,
-            Reading::Any => "any",
+            Reading::Numbers => (self.element.map_or("number", |element| element.name()), "a number"),
+            Reading::Sizes => ("size", "a size"),
+            Reading::Times => ("time", "a time"),
+            Reading::Durations => ("duration", "a duration"),
+            Reading::Text(form) => (kind_of(form).name, kind_of(form).noun),
+            Reading::Any => ("any", "a number"),
         }
     }
 }
@@ -25,14 +30,6 @@ impl ResolvedKey {
 /// Returns the error of a field of this key, at `file:line`, that does not fit the decided kind.
 pub fn misfit(how: &InputSpec, key: &ResolvedKey, place: String, token: &[u8], reason: NotAdded) -> Error {
     let shown = quoted(token);
-    let with_sign = key.sign.as_ref().map(|sign| format!("a number with the sign '{sign}'"));
-    let kind = match key.order.reading {
-        Reading::Times => "a time",
-        Reading::Sizes => "a size",
-        Reading::Durations => "a duration",
-        Reading::Text(form) => kind_of(form).noun,
-        Reading::Numbers | Reading::Any => with_sign.as_deref().unwrap_or("a number"),
-    };
     let unlike = |expected: &str| Error::input(place.clone(), format!("'{shown}' is not {expected}"));
     let error = match reason {
         NotAdded::Null(Class::Empty) => {
@@ -53,7 +50,10 @@ pub fn misfit(how: &InputSpec, key: &ResolvedKey, place: String, token: &[u8], r
             Some(form) if form.year => "a time with a year, as the times before",
             _ => "a time without a year, as the times before",
         }),
-        NotAdded::Null(Class::Invalid) => unlike(kind),
+        NotAdded::Null(Class::Invalid) => match &key.sign {
+            Some(sign) => unlike(&format!("a number with the sign '{sign}'")),
+            None => unlike(key.kind().1),
+        },
     };
     let remedies = match reason {
         NotAdded::Apart(_) if how.has_key() => vec![Remedy::Key(key.with_kind("text").into())],

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use super::counts::Counts;
 use super::keys::texts::TextColumn;
 use super::keys::{self, Keys};
-use super::number::{Tokens, is_space};
+use super::number::{PerLine, Tokens, is_space};
 use super::piece::{Bytes, Piece};
 use super::text::{LineEnd, Text};
 use crate::error::Error;
@@ -33,7 +33,7 @@ pub use self::column::{Column, NotAdded};
 #[cfg(feature = "arrow")]
 pub use self::dialect::unquoted;
 pub use self::dialect::{Dialect, Fields, Gap};
-pub use self::header::{ColumnAt, Header, ResolvedKey, are_of_numbers};
+pub use self::header::{ColumnAt, Header, ResolvedKey};
 pub use self::key::{Key, KeySpec, Kind};
 pub use self::layout::{Layout, Surveyed};
 pub use self::part::Body;
@@ -42,7 +42,7 @@ pub use self::rows::for_each_field;
 pub(crate) use self::rows::pieces;
 #[cfg(feature = "distributed")]
 pub use self::rows::row_from;
-pub use self::rows::{end_of_first_row, end_of_row, end_of_rows, probable_row};
+pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows, probable_row};
 pub use self::spec::{InputKind, InputSpec};
 
 /// Returns the offset of a token in a range of text or of lines with plain numbers, by its number in
@@ -53,7 +53,7 @@ pub fn place_of_token(bytes: &[u8], range: Range<usize>, number: usize, is_last:
     if is_last {
         return range.start + piece.iter().rposition(|&byte| is_space(byte)).map_or(0, |blank| blank + 1);
     }
-    range.start + Tokens::new(&bytes[range.clone()]).nth(number).map_or(0, |(at, _)| at)
+    range.start + Tokens::new(&bytes[range.clone()], PerLine::Any).nth(number).map_or(0, |(at, _)| at)
 }
 
 /// The state of a reader after a part of a table.
@@ -62,7 +62,7 @@ pub struct Known {
     /// The rows of the first header without line ends, and the place of the header.
     pub header: Option<(Vec<u8>, String)>,
     /// The line end of the first row of the last input.
-    line_end: &'static [u8],
+    line_end: Option<&'static [u8]>,
     /// The number of bytes read.
     pub passed: u64,
     /// True if another input comes first, so that a byte order mark here is dropped.
@@ -78,13 +78,9 @@ impl Known {
     }
 }
 
-/// The lines on top of the output: a byte order mark, then comments, then the header.
+/// The lines on top of the output: a byte order mark, the comments, and the header.
 #[derive(Clone, Debug, Default)]
-pub struct Head {
-    mark: Vec<u8>,
-    comments: Vec<u8>,
-    header: Vec<u8>,
-}
+pub struct Head([Vec<u8>; 3]);
 
 impl Head {
     /// Copies the lines on top from a text.
@@ -103,19 +99,17 @@ impl Head {
             lines
         };
         let mark = if has_mark { text.mark().to_vec() } else { Vec::new() };
-        Self { mark, comments: lines(&tops.comments), header: lines(&tops.header) }
+        Self([mark, lines(&tops.comments), lines(&tops.header)])
     }
 
     /// Adds the lines on top of later records.
-    pub fn append(&mut self, mut later: Self) {
-        self.mark.append(&mut later.mark);
-        self.comments.append(&mut later.comments);
-        self.header.append(&mut later.header);
+    pub fn append(&mut self, later: Self) {
+        self.0.iter_mut().zip(later.0).for_each(|(lines, mut more)| lines.append(&mut more));
     }
 
     /// Returns true if no bytes go on top.
     pub fn is_empty(&self) -> bool {
-        self.mark.is_empty() && self.comments.is_empty() && self.header.is_empty()
+        self.0.iter().all(Vec::is_empty)
     }
 
     /// Writes all bytes.
@@ -124,7 +118,7 @@ impl Head {
     ///
     /// I/O errors.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
-        [&self.mark, &self.comments, &self.header].into_iter().try_for_each(|bytes| to.write_all(bytes))
+        self.0.iter().try_for_each(|lines| to.write_all(lines))
     }
 }
 
@@ -162,7 +156,7 @@ pub fn read_batch(
     piece: Option<usize>,
     has_ranges: bool,
 ) -> Result<Batch, Error> {
-    let (dialect, _) = how.kind.divided();
+    let dialect = how.kind.dialect();
     let (mut tops, bodies) = bodies(text, dialect, known)?;
     let mut layout = Layout::new(text, how);
     (layout.piece, layout.has_ranges) = (piece, has_ranges);
@@ -218,9 +212,9 @@ pub fn bodies(text: &Text, dialect: Dialect, known: &mut Known) -> Result<(Tops,
         let range = part.range.clone();
         if part.before.is_some() || dialect.fields.are_tokens() {
             let of_part = part.before.and_then(|before| before.line_end);
-            let usual = if known.line_end.is_empty() { text.line_end.bytes() } else { known.line_end };
-            known.line_end = of_part.unwrap_or(usual);
-            bodies.push((range, known.line_end));
+            let line_end = of_part.or(known.line_end).unwrap_or(text.line_end.bytes());
+            known.line_end = Some(line_end);
+            bodies.push((range, line_end));
             continue;
         }
         // Includes the line end after the input.
@@ -228,42 +222,35 @@ pub fn bodies(text: &Text, dialect: Dialect, known: &mut Known) -> Result<(Tops,
         let first = dialect.comment(bytes, range.start);
         let first = first.or_else(|| rows::end_of_row(bytes, range.start, dialect.fields));
         let is_crlf = first.is_some_and(|end| bytes[..end].ends_with(b"\r\n"));
-        known.line_end =
-            if is_crlf && text.line_end == LineEnd::Lf { b"\r\n" } else { text.line_end.bytes() };
-        let (mut start, mut left, mut here) = (range.start, dialect.header, Vec::new());
-        let mut header: Vec<Range<usize>> = Vec::new();
+        let line_end = if is_crlf && text.line_end == LineEnd::Lf { b"\r\n" } else { text.line_end.bytes() };
+        known.line_end = Some(line_end);
+        let (mut start, mut header) = (range.start, Vec::new());
         while start < range.end {
-            if let Some(end) = dialect.comment(bytes, start) {
-                tops.comments.push(start..end.min(range.end));
-                start = end.min(range.end);
-                continue;
-            }
-            if left == 0 {
+            let comment = dialect.comment(bytes, start);
+            if comment.is_none() && header.len() == dialect.header {
                 break;
             }
-            let Some(next) = rows::end_of_row(bytes, start, dialect.fields) else {
+            let Some(next) = comment.or_else(|| rows::end_of_row(bytes, start, dialect.fields)) else {
                 return Err(Error::input(text.line(start), rows::UNCLOSED));
             };
-            let row = start..next.min(range.end);
-            let content = bytes[row.clone()].trim_ascii_end();
-            here.extend_from_slice(content);
-            here.push(b'\n');
-            header.push(row);
-            (start, left) = (next.min(range.end), left - 1);
+            let line = start..next.min(range.end);
+            start = line.end;
+            if comment.is_some() { tops.comments.push(line) } else { header.push(line) }
         }
-        match &known.header {
-            Some((first, place)) if !here.is_empty() && *first != here => {
+        let rows = header.iter().map(|row: &Range<usize>| bytes[row.clone()].trim_ascii_end());
+        let here = rows.collect::<Vec<_>>().join(&b'\n');
+        match (&known.header, header.last()) {
+            (Some((first, place)), Some(last)) if *first != here => {
                 let problem = format!("the header differs from that of {place}");
-                let last = header.last().map_or(range.start, |row| row.start);
-                return Err(Error::input(text.line(last), problem));
+                return Err(Error::input(text.line(last.start), problem));
             }
-            None if !here.is_empty() => {
+            (None, Some(_)) => {
                 known.header = Some((here, text.line(range.start)));
                 tops.header = header;
             }
             _ => {}
         }
-        bodies.push((start..range.end, known.line_end));
+        bodies.push((start..range.end, line_end));
     }
     Ok((tops, bodies))
 }

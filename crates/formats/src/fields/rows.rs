@@ -11,7 +11,7 @@ use memchr::{memchr, memchr2, memrchr};
 
 use super::dialect::{Dialect, Fields, QUOTE};
 use crate::parallel;
-use crate::text::{LineEnd, MARK};
+use crate::text::MARK;
 
 /// Passes the number and the range of each field of the row at `start` to `field`; for lines, only of
 /// the first `most` fields. Returns the offset of the next row and the number of fields, or `None` if
@@ -25,11 +25,9 @@ pub fn for_each_field(
     mut field: impl FnMut(usize, Range<usize>),
 ) -> Option<(usize, usize)> {
     let Fields::Quoted(delimiter) = fields else {
-        let line_end = fields.line_end();
-        let at = start + memchr(line_end.byte(), &bytes[start..])?;
-        let is_after_cr = at > start && bytes[at - 1] == b'\r' && line_end == LineEnd::Lf;
-        let line = start..at - usize::from(is_after_cr);
-        return Some((at + 1, fields.of_line(bytes, line, most, field)));
+        let next = start + memchr(fields.line_end().byte(), &bytes[start..])? + 1;
+        let line = start..fields.end_of_line(bytes, start, next);
+        return Some((next, fields.of_line(bytes, line, most, field)));
     };
     let (mut begin, mut number) = (start, 0);
     loop {
@@ -89,15 +87,26 @@ pub fn pieces(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) ->
     cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
 }
 
-/// Returns the end of the last whole row, or `None` if even the first row is incomplete. The
-/// beginning of an input may have a byte order mark.
-pub fn end_of_rows(bytes: &[u8], fields: Fields, is_beginning: bool) -> Option<usize> {
-    if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
-        return memrchr(fields.line_end().byte(), bytes).map(|end| end + 1);
+/// Returns the end of the last whole row at the beginning of an input, or `None` if even the first row is
+/// incomplete.
+pub fn end_of_first_rows(bytes: &[u8], dialect: Dialect) -> Option<usize> {
+    let first = end_of_first_row(bytes, dialect)?;
+    Some(end_of_rows(&bytes[first..], dialect).map_or(first, |end| first + end))
+}
+
+/// Returns the end of the last whole row or comment; `None` if the first row or comment is incomplete.
+pub fn end_of_rows(bytes: &[u8], dialect: Dialect) -> Option<usize> {
+    if dialect.fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
+        return memrchr(dialect.fields.line_end().byte(), bytes).map(|end| end + 1);
     }
-    let start = if is_beginning && bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    let ends = std::iter::successors(end_of_row(bytes, start, fields), |&end| end_of_row(bytes, end, fields));
-    ends.last()
+    let end = |start: usize| end_of_row_or_comment(bytes, start, dialect);
+    std::iter::successors(end(0), |&start| end(start)).last()
+}
+
+/// Returns the end of the row or of the comment at `start`; a quote in a comment opens no field.
+fn end_of_row_or_comment(bytes: &[u8], start: usize, dialect: Dialect) -> Option<usize> {
+    let is_comment = dialect.comment(bytes, start).is_some();
+    end_of_row(bytes, start, if is_comment { dialect.fields.of_lines() } else { dialect.fields })
 }
 
 /// Returns the beginning of the first row at or after `at`, or `None` if no row begins there. The bytes
@@ -120,8 +129,7 @@ pub fn row_from(bytes: &[u8], at: usize, fields: Fields) -> Option<usize> {
 pub fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
     /// The number of rows to compare.
     const ROWS: usize = 64;
-    let from = |start: usize| memchr(fields.line_end().byte(), &bytes[start..]).map(|end| start + end + 1);
-    let outside = from(0);
+    let outside = memchr(fields.line_end().byte(), bytes).map(|end| end + 1);
     if fields.are_of_lines() || memchr(QUOTE, bytes).is_none() {
         return outside;
     }
@@ -152,15 +160,8 @@ pub fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
     let mut left = dialect.header.max(1);
     while left > 0 {
-        if let Some(end) = dialect.comment(bytes, start) {
-            if end == bytes.len() && !bytes.ends_with(dialect.fields.line_end().bytes()) {
-                return None;
-            }
-            start = end;
-            continue;
-        }
-        start = end_of_row(bytes, start, dialect.fields)?;
-        left -= 1;
+        left -= usize::from(dialect.comment(bytes, start).is_none());
+        start = end_of_row_or_comment(bytes, start, dialect)?;
     }
     Some(start)
 }
@@ -260,6 +261,16 @@ mod tests {
         for field in ["", "a", "\r", "a\r", "\"a\"\r", "\"\r\"", "\"a\"\"\r\"", "\"\r\"b"] {
             assert!(!has_lone_cr(field.as_bytes()), "{field:?}");
         }
+    }
+
+    #[test]
+    fn a_quote_in_a_comment_opens_no_field() {
+        let dialect = Dialect { fields: COMMAS, header: 1, comments: true };
+        assert_eq!(end_of_first_rows(b"# 5,\" wide\nid,name\n1,a\n2,b\n3", dialect), Some(27));
+        assert_eq!(end_of_first_rows(b"# 5,\" wide\nid,name\n# 1", dialect), Some(19));
+        assert_eq!(end_of_first_rows(b"# 5,\" wide", dialect), None);
+        // The line end is inside the name.
+        assert_eq!(end_of_rows(b"1,a\n# 5,\" wide\n2,\"a\nb", dialect), Some(15));
     }
 
     proptest! {

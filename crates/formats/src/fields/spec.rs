@@ -3,11 +3,11 @@
 use gpusort_order::key::ElementType;
 
 use super::dialect::{Dialect, Fields};
-use super::header::{ResolvedKey, are_of_numbers};
+use super::header::{ColumnAt, ResolvedKey};
 use super::key::KeySpec;
 use crate::binary::BinaryInput;
 use crate::number::PerLine;
-use crate::order::{KeyOrder, TextForm, TextOrder};
+use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
 use crate::text::LineEnd;
 
 /// The common format of all inputs.
@@ -22,14 +22,10 @@ pub enum InputKind {
 }
 
 impl InputKind {
-    /// Returns the dialect, and for text the number of tokens per line.
-    pub fn divided(&self) -> (Dialect, Option<PerLine>) {
+    /// Returns the dialect of the records.
+    pub fn dialect(&self) -> Dialect {
         let tokens = Dialect { fields: Fields::Tokens, header: 0, comments: false };
-        match self {
-            Self::Table(dialect) => (*dialect, None),
-            Self::Text(per_line) => (tokens, Some(*per_line)),
-            Self::Bits(_) => (tokens, None),
-        }
+        if let Self::Table(dialect) = self { *dialect } else { tokens }
     }
 }
 
@@ -60,14 +56,25 @@ impl InputSpec {
     /// Returns the numbers per line and their order if the records may be plain numbers, which are read
     /// without keeping the text.
     pub fn numbers(&self) -> Option<(PerLine, KeyOrder)> {
+        let per_line = self.per_line().filter(|_| self.kind.dialect().header == 0)?;
+        Some((per_line, self.keys[0].order))
+    }
+
+    /// Returns the numbers per line if the records may be plain numbers: tokens, or lines whose first field is
+    /// a number, followed by the whole line as the only other key.
+    pub(super) fn per_line(&self) -> Option<PerLine> {
         match &self.kind {
-            &InputKind::Text(per_line) => Some((per_line, self.keys[0].order)),
-            InputKind::Table(dialect) => {
-                let are_lines = dialect.fields == Fields::Words(LineEnd::Lf) && dialect.header == 0;
-                let are_numbers = are_lines && !dialect.comments && are_of_numbers(&self.keys);
-                are_numbers.then(|| (PerLine::Whole, self.keys[0].order))
+            &InputKind::Text(per_line) => Some(per_line),
+            InputKind::Table(Dialect { fields: Fields::Words(LineEnd::Lf), comments: false, .. }) => {
+                let [first, rest @ ..] = &self.keys[..] else { return None };
+                let is_plain = first.column == ColumnAt::Field(0)
+                    && first.order.reading == Reading::Numbers
+                    && !first.order.leading
+                    && first.sign.is_none()
+                    && first.spelling.is_default();
+                (is_plain && rest.iter().all(|key| key.order.is_last_resort)).then_some(PerLine::Whole)
             }
-            InputKind::Bits(_) => None,
+            _ => None,
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) fn read(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Reco
         let mut keys = Vec::with_capacity(piece.len() / 8);
         let mut digits = None;
         let bytes = &text.bytes[piece];
-        let mut tokens = Tokens::per_line(bytes, per_line);
+        let mut tokens = Tokens::new(bytes, per_line);
         while let Some(start) = tokens.find() {
             let read = fixed(&bytes[start..]).filter(|&(_, of_this, length)| {
                 *digits.get_or_insert(of_this) == of_this && tokens.pass(length)

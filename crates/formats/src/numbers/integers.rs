@@ -41,7 +41,7 @@ impl Integers {
 
     /// Reads the tokens of whole lines.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(), NotInteger> {
-        let mut tokens = Tokens::per_line(bytes, self.per_line);
+        let mut tokens = Tokens::new(bytes, self.per_line);
         loop {
             // Most tokens are short and fit 32 bits; other tokens take the slow path.
             let next = match &mut self.values {
