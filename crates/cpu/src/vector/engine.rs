@@ -56,6 +56,27 @@ pub(super) trait Vector: Copy {
     unsafe fn exchange<const X: usize>(self) -> Self;
 }
 
+/// Returns, for each set of lanes, the numbers of the places in these lanes, then the numbers of the other places:
+/// the order in which [`Vector::divide`] moves them. Each lane has `PLACES / lanes` places.
+pub(super) const fn divided<const PLACES: usize, const SETS: usize>(lanes: usize) -> [[u8; PLACES]; SETS] {
+    let mut all = [[0; PLACES]; SETS];
+    let mut set = 0;
+    while set < SETS {
+        // Visits each place twice: in lanes of the set, and then in the other lanes.
+        let (mut turn, mut filled) = (0, 0);
+        while turn < 2 * PLACES {
+            let (place, is_in) = (turn % PLACES, turn < PLACES);
+            if (set >> (place * lanes / PLACES) & 1 == 1) == is_in {
+                all[set][filled] = place as u8;
+                filled += 1;
+            }
+            turn += 1;
+        }
+        set += 1;
+    }
+    all
+}
+
 /// Code that the compiler translates for an instruction set.
 pub(super) trait Operation {
     type Output;
