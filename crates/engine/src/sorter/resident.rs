@@ -273,7 +273,7 @@ impl Remote for Merging<'_> {
     }
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
 mod tests {
     use std::cell::Cell;
 
