@@ -22,8 +22,9 @@ use super::items::{Part, Piece, begins, count, join, parts, records, sample, spl
 use super::local::{Room, sort_by_vectors, with_keys};
 use super::sort::{MANY, in_order, sort_unordered};
 use super::vector::Instructions;
+use gpusort_base::memory::{self, Kept};
+use gpusort_base::parallel;
 use gpusort_base::report::Form;
-use gpusort_base::{memory, parallel};
 
 /// The maximum number of keys that one core sorts if there are others.
 const SERIAL: usize = 1 << 14;
@@ -241,7 +242,7 @@ fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
         with_keys(n, work);
     } else {
         let ignored = if packing.is_exact { 0 } else { packing.bits };
-        Divided::new(with, &packed, ignored).sort(to, &give);
+        Divided::new(with, &packed, ignored, &mut Kept::new::<u64>(n)).sort(to, &give);
     }
     // SAFETY:
     // - The capacity is at least `n`.

@@ -71,8 +71,8 @@ pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     if parallel::threads() == 1 {
         return by_one_core(pieces);
     }
-    let arrays = pieces.into_iter().map(|piece| into_one(vec![piece])).collect();
-    (Divided::of_arrays(with, arrays).sorted(), Form::Quicksort)
+    let mut arrays: Vec<_> = pieces.into_iter().map(|piece| into_one(vec![piece])).collect();
+    (Divided::of_arrays(with, &mut arrays).sorted(), Form::Quicksort)
 }
 
 /// Returns the form of elements in order or in reverse order; `None` for other elements. Elements in reverse
