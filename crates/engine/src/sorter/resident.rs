@@ -115,10 +115,7 @@ impl<'a> ResidentRuns<'a> {
             Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
             prepared => prepared,
         };
-        let windows = prepared.map_err(|error| Box::new(self.lose(error)))?;
-        let (gpu, shape) = (self.gpu, self.shape);
-        let runs = self.runs().take().unwrap_or_default();
-        let merging = windows.map(|windows| Merging { gpu, shape, runs, windows, records: None });
+        let merging = prepared.map_err(|error| Box::new(self.lose(error)))?;
         Ok(Gathered { merging, brought: std::mem::take(&mut *self.brought()) })
     }
 
@@ -129,8 +126,8 @@ impl<'a> ResidentRuns<'a> {
         Lost::of(error, &runs, &brought)
     }
 
-    /// Returns the windows for a merge of resident partitions, if any.
-    fn prepared(&self) -> Result<Option<Windows>, Error> {
+    /// Prepares the merge of the resident partitions, if any.
+    fn prepared(&self) -> Result<Option<Merging<'a>>, Error> {
         let mut resident = self.runs();
         let Some(runs) = resident.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
         runs.sort_unstable_by_key(|(begin, _)| *begin);
@@ -151,7 +148,8 @@ impl<'a> ResidentRuns<'a> {
         };
         let two = second.is_some();
         [Some(first), second].into_iter().flatten().for_each(|buffers| self.gpu.keep(buffers));
-        Ok(Some(Windows { ends, two }))
+        let (gpu, shape, runs) = (self.gpu, self.shape, std::mem::take(runs));
+        Ok(Some(Merging { gpu, shape, runs, ends, two, records: None }))
     }
 }
 
@@ -189,20 +187,15 @@ impl Gathered<'_> {
     }
 }
 
-/// The windows of a merge.
-struct Windows {
-    /// The end of each window in all runs.
-    ends: Vec<Vec<usize>>,
-    /// True if there is memory for two windows at a time.
-    two: bool,
-}
-
 /// Resident partitions to merge: at least one.
 pub(super) struct Merging<'a> {
     gpu: &'a OnGpu,
     shape: Shape,
     runs: Vec<(usize, ResidentRun)>,
-    windows: Windows,
+    /// The end of each window in all runs.
+    ends: Vec<Vec<usize>>,
+    /// True if there is memory for two windows at a time.
+    two: bool,
     /// The records to return in place of positions.
     pub(super) records: Option<KeyBuf<'static>>,
 }
@@ -215,7 +208,7 @@ impl<'a> Merging<'a> {
 
     /// Merges one window after another. `take` gets a window during the merge of the next one.
     fn each(&self, take: &mut dyn FnMut(OnDevice<'a>) -> Result<(), Error>) -> Result<(), Error> {
-        let Windows { ends, two } = &self.windows;
+        let ends = &self.ends;
         let merge = |window: usize| {
             let begin = |run: usize| if window > 0 { ends[window - 1][run] } else { 0 };
             let slice = |(run, &end): (usize, &usize)| (&self.runs[run].1, begin(run)..end);
@@ -226,7 +219,7 @@ impl<'a> Merging<'a> {
         let last = ends.len() - 1;
         let mut merged = merge(0)?;
         for next in 1..=last {
-            merged = if *two {
+            merged = if self.two {
                 std::thread::scope(|scope| {
                     let next = parallel::meanwhile(scope, || merge(next));
                     take(merged)?;
