@@ -33,7 +33,7 @@ impl Device {
             (None, "gpu") => Select::Hardware,
             (None, name) => Select::Name(name.to_owned()),
         };
-        py.detach(|| Sorter::gpu(&select)).map(Self::of).map_err(|error| exception(&error))
+        py.detach(|| Sorter::gpu(&select)).map(Self::of).map_err(exception)
     }
 
     /// Its name.

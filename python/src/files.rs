@@ -10,7 +10,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use gpusort::files::internal::{ChooseSorter, Chosen, Job, To};
+use gpusort::files::internal::{ChooseSorter, Chosen, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
 use gpusort_base::memory;
@@ -58,6 +58,8 @@ pub(crate) struct Arguments {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Output {
+    /// True for a merge of sorted inputs.
+    merge: bool,
     to: Option<String>,
     top: Option<u64>,
     argsort: bool,
@@ -347,7 +349,7 @@ pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bou
     Ok(dict)
 }
 
-/// Sorts inputs into an output.
+/// Sorts or merges inputs into an output.
 #[pyfunction]
 pub(crate) fn sort_file<'py>(
     py: Python<'py>,
@@ -360,35 +362,6 @@ pub(crate) fn sort_file<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let sorter = device.map(|device| device.get().sorter()).transpose()?;
-    let work = |job: Job, to: To| job.run(&mut Choice(sorter), to);
-    written(py, from_, to, arguments, output, threads, progress, work)
-}
-
-/// Merges sorted inputs into an output.
-#[pyfunction]
-pub(crate) fn merge_files<'py>(
-    py: Python<'py>,
-    from_: Vec<Bound<'py, PyAny>>,
-    to: &Bound<'py, PyAny>,
-    arguments: Arguments,
-    output: Output,
-    threads: Threads,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    written(py, from_, to, arguments, output, threads, progress, |job, to| job.merge(to))
-}
-
-/// Does work that writes an output.
-fn written<'py>(
-    py: Python<'py>,
-    from_: Vec<Bound<'py, PyAny>>,
-    to: &Bound<'py, PyAny>,
-    arguments: Arguments,
-    output: Output,
-    threads: Threads,
-    progress: Option<&Bound<'py, PyAny>>,
-    work: impl FnOnce(Job, To) -> Result<Report, Error> + Send,
-) -> PyResult<Bound<'py, PyDict>> {
     let (cancel, told) = (Cancel::new(), Told::default());
     let options = arguments.options(inputs(&from_)?, &cancel)?;
     let algorithm = output.algo.as_deref().filter(|name| *name != "auto");
@@ -410,12 +383,13 @@ fn written<'py>(
     sort = folders.into_iter().fold(sort, Sort::temp_dir);
     let mut target = Place::of(to, "output", "write")?;
     let report = waited(py, threads, progress, &cancel, &told, || {
-        let job = sort.resolve(target.path()).map_err(|error| exception(&error))?;
-        let done = match &mut target {
-            Place::Path(path) => work(job, To::File(path)),
-            Place::File(file) => work(job, To::Writer(file)),
+        let job = sort.resolve(target.path()).map_err(exception)?;
+        let to = match &mut target {
+            Place::Path(path) => To::File(path),
+            Place::File(file) => To::Writer(file),
         };
-        done.map_err(|error| exception(&error))
+        let done = if output.merge { job.merge(to) } else { job.run(&mut Choice(sorter), to) };
+        done.map_err(exception)
     })?;
     report_dict(py, &report)
 }
@@ -433,7 +407,6 @@ pub(crate) fn check_file(
     let (cancel, told) = (Cancel::new(), Told::default());
     let options = arguments.options(inputs(&from_)?, &cancel)?;
     let check = Check::new().options(options).progress(|progress| told.tell(progress));
-    let found =
-        waited(py, threads, progress, &cancel, &told, || check.run().map_err(|error| exception(&error)))?;
+    let found = waited(py, threads, progress, &cancel, &told, || check.run().map_err(exception))?;
     Ok(found.disorder().map(|it| (it.place.clone(), it.value.clone(), it.before.clone())))
 }

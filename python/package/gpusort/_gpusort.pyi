@@ -15,7 +15,6 @@ __all__ = [
     "is_packed",
     "is_sorted",
     "lexsort",
-    "merge_files",
     "sort",
     "sort_file",
     "top",
@@ -153,14 +152,6 @@ def sort_file(
     arguments: dict[str, Any],
     output: dict[str, Any],
     device: Device | None,
-    threads: int | None,
-    progress: _Tell | None,
-) -> dict[str, Any]: ...
-def merge_files(
-    from_: Sequence[Any],
-    to: Any,
-    arguments: dict[str, Any],
-    output: dict[str, Any],
     threads: int | None,
     progress: _Tell | None,
 ) -> dict[str, Any]: ...

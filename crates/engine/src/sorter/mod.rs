@@ -456,7 +456,7 @@ impl Sorter {
 /// # Errors
 ///
 /// Fails for more records than 32-bit positions can tell apart.
-fn number_of_records(n: usize) -> Result<u32, Error> {
+pub(crate) fn number_of_records(n: usize) -> Result<u32, Error> {
     u32::try_from(n).map_err(|_| Error::limit("records in one sort", n as u64, u32::MAX.into()))
 }
 
