@@ -113,6 +113,13 @@ impl ResultKind<'_> {
             ResultKind::Keys | ResultKind::Positions => positions.into(),
         }
     }
+
+    /// Returns the words for the records of `n` keys, if any.
+    fn records(self, n: usize) -> Option<KeyBuf<'static>> {
+        let ResultKind::Records(records) = self else { return None };
+        assert_eq!(records.len(), n, "each record has its key");
+        Some(records.joined())
+    }
 }
 
 impl<'a> Request<'a> {
@@ -193,7 +200,8 @@ pub struct Ordered<'s> {
 /// The place of a result.
 enum Place<'s> {
     Memory(KeyBuf<'static>),
-    Device(Box<dyn Remote + 's>),
+    /// With records, the words on the device are their positions.
+    Device(Box<dyn Remote + 's>, Option<KeyBuf<'static>>),
 }
 
 /// A result on a GPU, in one piece or in partitions that the GPU merges.
@@ -236,8 +244,8 @@ impl Ordered<'_> {
         let Self { place, repeated, report, .. } = self;
         Ok(match place {
             Place::Memory(words) => Sorted { words, repeated, report },
-            Place::Device(result) => {
-                let words = result.bring()?;
+            Place::Device(result, records) => {
+                let words = recorded(result.bring()?, records.as_ref());
                 Sorted { words, repeated, report: report.with_download(start.elapsed()) }
             }
         })
@@ -252,19 +260,25 @@ impl Ordered<'_> {
     /// Fails if the device fails; returns any error of `take`, which ends the transfer.
     pub fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(usize, Report), Error> {
         let (start, mut taking) = (Instant::now(), Duration::ZERO);
-        let mut timed = |words: KeyBuf| {
-            let start = Instant::now();
-            let taken = take(words);
-            taking += start.elapsed();
-            taken
-        };
         match self.place {
             Place::Memory(words) => return take(words).map(|()| (self.repeated, self.report)),
-            Place::Device(result) => result.take(&mut timed)?,
+            Place::Device(result, records) => result.take(&mut |words| {
+                let words = recorded(words, records.as_ref());
+                let start = Instant::now();
+                let taken = take(words);
+                taking += start.elapsed();
+                taken
+            })?,
         }
         let waiting = start.elapsed().saturating_sub(taking);
         Ok((self.repeated, self.report.with_download(waiting)))
     }
+}
+
+/// Returns the words for the records at positions; without records, the words themselves.
+fn recorded<'a>(words: KeyBuf<'a>, records: Option<&KeyBuf>) -> KeyBuf<'a> {
+    let Some(records) = records else { return words };
+    records.borrowed().gathered(&words.into_vec().expect("positions have 32 bits"))
 }
 
 /// Receives the progress of a sort: passes done, and the total number of passes.

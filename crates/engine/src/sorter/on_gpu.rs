@@ -10,7 +10,7 @@ use gpusort_order::key::KeyWords;
 use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
 use super::planned::{Planned, Task, first_that_fits};
-use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, ResultKind, partitions};
+use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, partitions};
 use crate::gpu::{Buffers, Gpu, ResidentRun, execute};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::report::{Form, Ran, Report};
@@ -144,20 +144,22 @@ impl OnGpu {
 
     /// Does a placed job, and leaves the result on the device.
     fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
-        let (result, report) = self.sort_from(job, placed, None, progress)?;
-        Ok(Ordered { count: result.count, place: Place::Device(Box::new(result)), repeated: 0, report })
+        let Job { keys, result, .. } = job;
+        let n = keys.n;
+        let (sorted, report) = self.sort_from(keys, placed, None, progress)?;
+        let (count, place) = (sorted.count, Place::Device(Box::new(sorted), result.records(n)));
+        Ok(Ordered { count, place, repeated: 0, report })
     }
 
-    /// Does a placed job for a partition that begins at this position, if any: positions count from the first of all
-    /// elements, and keys stay beside them.
+    /// Sorts the keys of a placed job. For a partition that begins at this position, if any, positions count from the
+    /// first of all elements, and keys stay beside them.
     pub(super) fn sort_from(
         &self,
-        job: Job,
+        keys: Incoming,
         placed: Placed,
         begin: Option<u32>,
         progress: Progress,
     ) -> Result<(OnDevice<'_>, Report), Error> {
-        let Job { keys, result, .. } = job;
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape, method } = task;
         let Planned { plan, algorithm, variant } = planned;
@@ -210,15 +212,8 @@ impl OnGpu {
             shares: 0,
             why: why.filter(|_| !skip),
         };
-        let records = match result {
-            ResultKind::Keys | ResultKind::Positions => None,
-            ResultKind::Records(records) => {
-                assert_eq!(records.len(), n, "each record has its key");
-                Some(records.joined())
-            }
-        };
         let count = first.unwrap_or(n);
-        Ok((OnDevice { of: self, buffers, shape, count, records }, report))
+        Ok((OnDevice { of: self, buffers, shape, count }, report))
     }
 
     /// Merges slices of runs of this shape.
@@ -232,7 +227,7 @@ impl OnGpu {
         let buffers = self.buffers(&plan)?;
         buffers.gather(&self.gpu, slices);
         execute(&self.gpu, &plan, &buffers, |_| {})?;
-        Ok(OnDevice { of: self, count: plan.n() as usize, buffers, shape, records: None })
+        Ok(OnDevice { of: self, count: plan.n() as usize, buffers, shape })
     }
 }
 
@@ -253,8 +248,6 @@ pub(super) struct OnDevice<'s> {
     shape: Shape,
     /// The number of wanted elements.
     count: usize,
-    /// The records to return in place of positions.
-    records: Option<KeyBuf<'static>>,
 }
 
 /// Returns the result of a sort of this shape, in memory that `fill` fills: positions if elements have them, else keys.
@@ -301,13 +294,8 @@ impl OnDevice<'_> {
 }
 
 impl Remote for OnDevice<'_> {
-    fn bring(mut self: Box<Self>) -> Result<KeyBuf<'static>, Error> {
-        let records = self.records.take();
-        let words = given(self.shape, self.count, |to| self.bring_to(to))?;
-        Ok(match records {
-            Some(records) => records.gathered(&words.into_vec().unwrap_or_default()),
-            None => words,
-        })
+    fn bring(self: Box<Self>) -> Result<KeyBuf<'static>, Error> {
+        given(self.shape, self.count, |to| self.bring_to(to))
     }
 
     fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {

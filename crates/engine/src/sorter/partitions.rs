@@ -68,7 +68,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
             }
             // If elements have positions, the positions fit 32 bits.
             let begin = u32::try_from(partition.start).ok();
-            gpu.sort_from(job, placed, begin, &mut |_, _| {})
+            gpu.sort_from(job.keys, placed, begin, &mut |_, _| {})
         })
     };
     // A single GPU merges its partitions when the caller wants the result.
@@ -111,12 +111,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     };
     let report = reports.into_iter().reduce(together);
     let place = match place {
-        Some(mut merging) => {
-            if let ResultKind::Records(records) = result {
-                merging.records = Some(records.joined());
-            }
-            Place::Device(Box::new(merging))
-        }
+        Some(merging) => Place::Device(Box::new(merging), result.records(n)),
         None if positions => Place::Memory(
             result.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), results))).truncated(first),
         ),
@@ -248,13 +243,13 @@ fn sort_partitions<R: Send>(
         for number in 0..gpus * WORKERS {
             let gpu = number % gpus;
             let send = send.clone();
-            parallel::meanwhile(scope, move || {
-                let give = |partition: Range<usize>, sorted| {
-                    // Without a receiver, the sort has ended.
-                    let _ = send.send((partition, sorted));
-                };
-                worker(state, changed, gpu, |partition| sort(gpu, partition), give);
-            });
+            let sort = move |partition: Range<usize>| {
+                let sorted = sort(gpu, partition.clone())?;
+                // Without a receiver, the sort has ended.
+                let _ = send.send((partition, sorted));
+                Ok(())
+            };
+            parallel::meanwhile(scope, move || worker(state, changed, gpu, sort));
         }
         drop(send);
         let mut done = 0;
@@ -275,37 +270,28 @@ fn sort_partitions<R: Send>(
 }
 
 /// Sorts one partition after another on a GPU, until no partition is left or may come back.
-fn worker<R>(
+fn worker(
     state: &Mutex<State>,
     changed: &Condvar,
     gpu: usize,
-    sort: impl Fn(Range<usize>) -> Result<R, Error>,
-    give: impl Fn(Range<usize>, R),
+    sort: impl Fn(Range<usize>) -> Result<(), Error>,
 ) {
     loop {
-        let mut now = lock(state);
-        let partition = loop {
-            if now.workers[gpu] == 0 || now.error.is_some() {
-                return;
-            }
-            if let Some(partition) = now.left.pop_front() {
-                break partition;
-            }
-            if now.busy == 0 {
-                return;
-            }
-            now = changed.wait(now).unwrap_or_else(PoisonError::into_inner);
-        };
+        let goes_on = |now: &State| now.workers[gpu] > 0 && now.error.is_none();
+        let may_come = |now: &mut State| goes_on(now) && now.left.is_empty() && now.busy > 0;
+        let now = changed.wait_while(lock(state), may_come);
+        let mut now = now.unwrap_or_else(PoisonError::into_inner);
+        if !goes_on(&now) {
+            return;
+        }
+        let Some(partition) = now.left.pop_front() else { return };
         now.busy += 1;
         drop(now);
         let sorted = sort(partition.clone());
         let mut now = lock(state);
         now.busy -= 1;
         let is_alive = match sorted {
-            Ok(sorted) => {
-                give(partition, sorted);
-                true
-            }
+            Ok(()) => true,
             Err(error) => now.take_back(gpu, partition, error),
         };
         changed.notify_all();

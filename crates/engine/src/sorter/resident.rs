@@ -149,7 +149,7 @@ impl<'a> ResidentRuns<'a> {
         let two = second.is_some();
         [Some(first), second].into_iter().flatten().for_each(|buffers| self.gpu.keep(buffers));
         let (gpu, shape, runs) = (self.gpu, self.shape, std::mem::take(runs));
-        Ok(Some(Merging { gpu, shape, runs, ends, two, records: None }))
+        Ok(Some(Merging { gpu, shape, runs, ends, two }))
     }
 }
 
@@ -196,8 +196,6 @@ pub(super) struct Merging<'a> {
     ends: Vec<Vec<usize>>,
     /// True if there is memory for two windows at a time.
     two: bool,
-    /// The records to return in place of positions.
-    pub(super) records: Option<KeyBuf<'static>>,
 }
 
 impl<'a> Merging<'a> {
@@ -236,16 +234,12 @@ impl<'a> Merging<'a> {
     /// Downloads all elements to memory in one block.
     fn all(&self) -> Result<KeyBuf<'static>, Error> {
         let each = if self.shape.payload { 4 } else { self.shape.key_bytes() as usize };
-        let words = given(self.shape, self.count(), |mut rest| {
+        given(self.shape, self.count(), |mut rest| {
             self.each(&mut |window| {
                 let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count() * each);
                 rest = after;
                 window.bring_to(place)
             })
-        })?;
-        Ok(match &self.records {
-            Some(records) => records.borrowed().gathered(&words.into_vec().unwrap_or_default()),
-            None => words,
         })
     }
 }
@@ -256,13 +250,7 @@ impl Remote for Merging<'_> {
     }
 
     fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
-        self.each(&mut |window| match &self.records {
-            Some(records) => {
-                let positions = Box::new(window).bring()?.into_vec().unwrap_or_default();
-                take(records.borrowed().gathered(&positions))
-            }
-            None => Box::new(window).take(take),
-        })
+        self.each(&mut |window| Box::new(window).take(take))
     }
 }
 
@@ -293,7 +281,7 @@ mod tests {
         let keys = KeyBuf::from(keys()[partition].to_vec());
         let job = Job { keys: keys.into(), result, first: None, method: Method::default() };
         let placed = gpu.place(&job)?;
-        gpu.sort_from(job, placed, Some(begin), &mut |_, _| {})
+        gpu.sort_from(job.keys, placed, Some(begin), &mut |_, _| {})
     }
 
     fn expected(partition: Range<usize>, positions: bool) -> Vec<u32> {
