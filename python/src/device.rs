@@ -4,13 +4,12 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use gpusort::{Kind, Select, Sorter};
+use gpusort::{AdapterInfo, Kind, Select, Sorter};
 use gpusort_base::parallel;
 use gpusort_engine::cost::{Costs, FEWEST};
 use gpusort_order::Shape;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::errors::exception;
 
@@ -110,18 +109,12 @@ pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
     gpu.as_ref().and_then(|gpu| gpu.sorter().ok()).unwrap_or(cpu())
 }
 
+/// The name, backend, kind and driver of each GPU.
+type Known = (String, &'static str, &'static str, String);
+
 /// What is known of each GPU, by its number.
 #[pyfunction]
-pub(crate) fn devices(py: Python) -> PyResult<Vec<Bound<PyDict>>> {
-    let adapters = py.detach(gpusort::adapters);
-    let dict = |(number, info): (usize, gpusort::AdapterInfo)| {
-        let dict = PyDict::new(py);
-        dict.set_item("number", number)?;
-        dict.set_item("name", info.name)?;
-        dict.set_item("backend", info.backend)?;
-        dict.set_item("kind", info.kind.name())?;
-        dict.set_item("driver", info.driver)?;
-        Ok(dict)
-    };
-    adapters.into_iter().enumerate().map(dict).collect()
+pub(crate) fn devices(py: Python) -> Vec<Known> {
+    let known = |info: AdapterInfo| (info.name, info.backend, info.kind.name(), info.driver);
+    py.detach(|| gpusort::adapters().into_iter().map(known).collect())
 }

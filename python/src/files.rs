@@ -102,17 +102,11 @@ impl Arguments {
                 Some(false) => Key::column(name).ascending(),
             });
         }
-        match self.r#type.as_deref() {
-            None | Some("auto") => {}
-            Some(name) => {
-                let kind = Kind::ALL.into_iter().find(|(known, _)| *known == name);
-                options = match kind {
-                    Some((_, kind)) => options.kind(kind),
-                    None => {
-                        options.element(named("type", name, &ElementType::ALL.map(|it| (it.name(), it)))?)
-                    }
-                };
-            }
+        if let Some(name) = self.r#type.filter(|name| name != "auto") {
+            options = match Kind::ALL.into_iter().find(|(known, _)| *known == name) {
+                Some((_, kind)) => options.kind(kind),
+                None => options.element(named("type", &name, &ElementType::ALL.map(|it| (it.name(), it)))?),
+            };
         }
         if let Some(name) = self.from_.filter(|name| name != "auto") {
             options = options.format(format("from_", &name)?);
