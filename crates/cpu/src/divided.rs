@@ -233,7 +233,7 @@ fn splitters<P: Piece>(pieces: &[P], n: usize, ignored: u32) -> (Vec<u64>, Vec<b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbers;
+    use crate::tests::numbers;
 
     /// Sorts the keys both ways by every instruction set of this processor.
     fn check(keys: &[u64], name: &str) {

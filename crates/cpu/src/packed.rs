@@ -244,7 +244,7 @@ fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
 mod tests {
     use super::*;
     use crate::items::Keyed;
-    use crate::numbers;
+    use crate::tests::numbers;
 
     fn check<W: Word>(keys: &[W], name: &str) -> Form {
         let n = keys.len();

@@ -104,7 +104,8 @@ fn all<P: Piece>(parts: &[Part<P>], holds: impl Fn(u64, u64) -> bool + Sync) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{numbers, records};
+    use crate::records;
+    use crate::tests::numbers;
 
     /// Sizes around the thresholds.
     const SIZES: [usize; 10] = [0, 1, 2, 3, FEW - 1, FEW, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];

@@ -161,11 +161,6 @@ impl KeyBuf<'_> {
         by_width!(self, blocks => join(blocks).into())
     }
 
-    /// Returns the first `count` words, or all words if there are fewer.
-    pub fn first(self, count: usize) -> KeyBuf<'static> {
-        self.truncated(Some(count)).joined()
-    }
-
     /// Returns at most `count` words from the start, or all words without a count.
     #[must_use]
     pub fn truncated(self, count: Option<usize>) -> Self {

@@ -316,7 +316,7 @@ mod tests {
     use gpusort_order::key::Word;
 
     use super::*;
-    use crate::numbers;
+    use crate::tests::numbers;
 
     /// Returns the vector instructions of this machine.
     fn all() -> impl Iterator<Item = Instructions> {

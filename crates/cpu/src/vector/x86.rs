@@ -14,7 +14,7 @@ pub(super) const AVX2: Facts = Facts {
         Digits { any: NEVER, even: [1 << 13..NEVER, 1 << 13..NEVER] },
         Digits { any: 1 << 8, ..Digits::NEVER },
     ],
-    sorts: Some((Sorts::of::<U32x8<false>>(), Sorts::of::<U64x4<false>>())),
+    sorts: Some((Sorts::of::<U32x8>(), Sorts::of::<U64x4<false>>())),
 };
 
 /// AVX-512 with the parts (F, BW, DQ and VL) that all its processors since 2017 have.
@@ -93,7 +93,7 @@ struct U32x16(__m512i);
 
 impl Vector for U32x16 {
     type Key = u32;
-    type Half = U32x8<true>;
+    type Half = U32x8;
     const LANES: usize = 16;
     const MOST: u32 = u32::MAX;
 
@@ -176,10 +176,9 @@ static EIGHT: [[u8; 8]; 256] = divided(8);
 /// The numbers of the words of four lanes, by set.
 static FOUR: [[u8; 8]; 16] = divided(4);
 
-/// Eight keys in AVX2, or within AVX-512. With fewer `LANES`, only the lower half of the vector has keys, for sorts
-/// of few keys.
+/// Eight keys in AVX2. With fewer `LANES`, only the lower half of the vector has keys, for sorts of few keys.
 #[derive(Clone, Copy)]
-struct U32x8<const WITHIN: bool, const LANES: usize = 8>(__m256i);
+struct U32x8<const LANES: usize = 8>(__m256i);
 
 /// Loads a vector, or its lower half.
 #[inline(always)]
@@ -209,13 +208,13 @@ unsafe fn below_of_8(count: usize) -> __m256i {
     unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
 }
 
-impl<const WITHIN: bool, const LANES: usize> Vector for U32x8<WITHIN, LANES> {
+impl<const LANES: usize> Vector for U32x8<LANES> {
     type Key = u32;
-    type Half = U32x8<WITHIN, 4>;
+    type Half = U32x8<4>;
     const LANES: usize = LANES;
     const MOST: u32 = u32::MAX;
 
-    functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
+    functions! { operation => with_avx2(operation);
         fn load(from: *const u32) -> Self = Self(load(from.cast(), LANES == 8));
         fn store(self: Self, to: *mut u32) = store(self.0, to.cast(), LANES == 8);
         fn load_first(from: *const u32, count: usize) -> Self = {
@@ -262,8 +261,8 @@ impl<const WITHIN: bool, const LANES: usize> Vector for U32x8<WITHIN, LANES> {
     }
 }
 
-/// Four keys, like [`U32x8`]. AVX2 compares signed keys only, so vectors of AVX2 hold keys with the highest bit
-/// flipped.
+/// Four keys in AVX2, or within AVX-512; with fewer `LANES` like [`U32x8`]. AVX2 compares signed keys only, so vectors
+/// of AVX2 hold keys with the highest bit flipped.
 #[derive(Clone, Copy)]
 struct U64x4<const WITHIN: bool, const LANES: usize = 4>(__m256i);
 
