@@ -111,15 +111,13 @@ impl OnGpu {
         least
     }
 
-    /// Finds a plan for a job, and allocates its buffers.
+    /// Finds a plan for a task, and allocates its buffers.
     ///
     /// # Errors
     ///
     /// Returns the error of the last plan.
-    pub(super) fn place(&self, job: &Job) -> Result<Placed, Error> {
+    pub(super) fn place(&self, task: Task) -> Result<Placed, Error> {
         let start = Instant::now();
-        let (n, method) = (job.keys.n, job.method);
-        let task = Task { n, first: job.first.map(|first| first.min(n)), shape: job.shape(), method };
         let plans = task.plans(&self.gpu.info().limits, &self.crossovers);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
@@ -135,7 +133,8 @@ impl OnGpu {
         if all.len() > 1 && job.keys.n >= FEW {
             return partitions::sort(all, job, progress);
         }
-        match self.place(&job) {
+        let task = Task { n: job.keys.n, first: job.first, shape: job.shape(), method: job.method };
+        match self.place(task) {
             Ok(placed) => self.sort(job, placed, progress),
             Err(error) if error.is_of_size() => partitions::sort(all, job, progress),
             Err(error) => Err(error),
@@ -151,7 +150,7 @@ impl OnGpu {
         Ok(Ordered { count, place, repeated: 0, report })
     }
 
-    /// Sorts the keys of a placed job. For a partition that begins at this position, if any, positions count from the
+    /// Does a placed task with these keys. For a partition that begins at this position, if any, positions count from the
     /// first of all elements, and keys stay beside them.
     pub(super) fn sort_from(
         &self,
@@ -190,15 +189,11 @@ impl OnGpu {
             // The skipped plan would have written the positions.
             buffers.run_iota(&self.gpu)?;
         }
-        let (sort, dispatches) = if skip {
-            (Elapsed { time: Duration::ZERO, clock: Clock::Host }, 0)
+        let (form, (sort, dispatches)) = if skip {
+            (Form::InOrder, (Elapsed { time: Duration::ZERO, clock: Clock::Host }, 0))
         } else {
-            execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?
-        };
-        let form = match skip {
-            true => Form::InOrder,
-            false if plan.reduces() => Form::Top,
-            false => Form::Variant(variant),
+            let form = if plan.reduces() { Form::Top } else { Form::Variant(variant) };
+            (form, execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?)
         };
         let report = Report {
             ran: Ran { algorithm: Some(algorithm), form },
@@ -212,7 +207,7 @@ impl OnGpu {
             shares: 0,
             why: why.filter(|_| !skip),
         };
-        let count = first.unwrap_or(n);
+        let count = first.map_or(n, |first| first.min(n));
         Ok((OnDevice { of: self, buffers, shape, count }, report))
     }
 
@@ -231,7 +226,7 @@ impl OnGpu {
     }
 }
 
-/// A plan for a job, and the room for it.
+/// A plan for a task, and the room for it.
 pub(super) struct Placed {
     task: Task,
     planned: Planned,

@@ -21,8 +21,9 @@ use gpusort_order::item::Pair;
 use gpusort_order::key::KeyWords;
 
 use super::on_gpu::OnGpu;
+use super::planned::Task;
 use super::resident::{Gathered, Lost, Merging, ResidentRuns};
-use super::{Job, Method, Ordered, Place, Progress, ResultKind, number_of_records};
+use super::{Job, Method, Ordered, Place, Progress, number_of_records};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::{Form, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
@@ -43,14 +44,13 @@ const LEAST: usize = 1 << 16;
 
 /// Sorts on these GPUs, at least one.
 pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Result<Ordered<'s>, Error> {
+    let shape = job.shape();
     let Job { keys, result, first, method } = job;
     let keys = keys.collect()?;
-    let n = keys.len();
-    let positions = !matches!(result, ResultKind::Keys);
+    let (n, positions) = (keys.len(), shape.payload);
     if positions {
         number_of_records(n)?;
     }
-    let shape = Shape { key: keys.width(), payload: positions };
     let partitions = partitions(gpus, n, shape, method);
     // With several GPUs, the partitions that one GPU merges are not neighbours, and only the order of partitions
     // tells equal keys apart. With `first`, few elements of each partition remain.
@@ -59,16 +59,14 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     let sort = |number: usize, partition: Range<usize>| {
         let gpu: &OnGpu = &gpus[number];
         resident[number].sort(partition.clone(), || {
-            let result = if positions { ResultKind::Positions } else { ResultKind::Keys };
-            let job = Job { keys: keys.range(partition.clone()).into(), result, first, method };
-            let mut placed = gpu.place(&job)?;
+            let mut placed = gpu.place(Task { n: partition.len(), first, shape, method })?;
             // Bringing resident partitions costs less than a slower plan.
             if let Some(lacked) = placed.lacked.take_if(|it| it.is_no_memory() && resident[number].stays()) {
                 return Err(lacked);
             }
             // If elements have positions, the positions fit 32 bits.
             let begin = u32::try_from(partition.start).ok();
-            gpu.sort_from(job.keys, placed, begin, &mut |_, _| {})
+            gpu.sort_from(keys.range(partition.clone()).into(), placed, begin, &mut |_, _| {})
         })
     };
     // A single GPU merges its partitions when the caller wants the result.

@@ -260,7 +260,7 @@ mod tests {
 
     use super::*;
     use crate::gpu::Gpu;
-    use crate::sorter::{Job, ResultKind};
+    use crate::sorter::planned::Task;
     use gpusort_base::device::Select;
     use gpusort_base::error::ErrorKind;
     use gpusort_order::Method;
@@ -276,12 +276,11 @@ mod tests {
         partition: Range<usize>,
         positions: bool,
     ) -> Result<(OnDevice<'_>, Report), Error> {
-        let result = if positions { ResultKind::Positions } else { ResultKind::Keys };
         let begin = partition.start as u32;
         let keys = KeyBuf::from(keys()[partition].to_vec());
-        let job = Job { keys: keys.into(), result, first: None, method: Method::default() };
-        let placed = gpu.place(&job)?;
-        gpu.sort_from(job.keys, placed, Some(begin), &mut |_, _| {})
+        let shape = Shape { key: KeyWords::One, payload: positions };
+        let placed = gpu.place(Task { n: keys.len(), first: None, shape, method: Method::default() })?;
+        gpu.sort_from(keys.into(), placed, Some(begin), &mut |_, _| {})
     }
 
     fn expected(partition: Range<usize>, positions: bool) -> Vec<u32> {
