@@ -86,13 +86,8 @@ impl<W: KeyWidth> From<Vec<Vec<W>>> for KeyBuf<'_> {
 /// Compares words as sequences, regardless of blocks.
 impl PartialEq for KeyBuf<'_> {
     fn eq(&self, other: &Self) -> bool {
-        fn of<W: KeyWidth>(blocks: &[Block<W>], other: &KeyBuf) -> bool {
-            let other = W::blocks(other.borrowed());
-            other.is_some_and(|other| {
-                blocks.iter().flat_map(|block| &**block).eq(other.iter().flat_map(|block| &**block))
-            })
-        }
-        by_width!(self, blocks => of(blocks, other))
+        let [words, others] = [self, other].map(|words| words.borrowed().joined());
+        words.width() == others.width() && words.bytes() == others.bytes()
     }
 }
 
