@@ -453,7 +453,7 @@ impl Sorter {
         let mut argsort = |keys: KeyBuf| {
             let job = Job { keys: keys.into(), result: ResultKind::Positions, first: None, method };
             let sorted = self.perform(job, progress)?.bring()?;
-            Ok::<_, Error>((sorted.words.into_vec::<u32>().unwrap_or_default(), sorted.report))
+            Ok::<_, Error>((sorted.words.into_vec::<u32>().expect("positions have 32 bits"), sorted.report))
         };
         let mut words = words.iter().rev();
         let Some(last) = words.next() else { return argsort(KeyBuf::new(KeyWords::One)) };

@@ -11,20 +11,21 @@
 //! worker goes on, with halves of its partition if necessary. A failed GPU gives its partitions back, and
 //! other GPUs sort them.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use gpusort_order::Shape;
-use gpusort_order::item::Pair;
+use gpusort_order::item::{Item, Pair};
 use gpusort_order::key::KeyWords;
 
 use super::on_gpu::OnGpu;
 use super::planned::Task;
 use super::resident::{Gathered, Lost, Merging, ResidentRuns};
 use super::{Job, Method, Ordered, Place, Progress, number_of_records};
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
+use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::{Form, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
 use gpusort_base::error::{Error, ErrorKind};
@@ -334,29 +335,26 @@ impl State {
 /// Merges the sorted keys of partitions.
 fn merged_keys<W: KeyWidth>(results: Vec<(usize, KeyBuf<'static>)>) -> KeyBuf<'static> {
     let blocks = results.into_iter().filter_map(|(_, words)| W::blocks(words));
-    let mut blocks: Vec<Block<W>> = blocks.map(in_one).collect();
-    if blocks.len() == 1 {
-        return W::words(blocks);
-    }
-    let mut all = memory::zeroed(blocks.iter().map(|block| block.len()).sum());
-    let slices: Vec<&[W]> = blocks.iter().map(|block| &**block).collect();
-    gpusort_cpu::merge(&slices, &mut all);
-    blocks.clear();
-    all.into()
+    merged(blocks.map(in_one).collect()).into()
 }
 
 /// Merges the positions of partitions by their keys.
 fn merged_positions<W: KeyWidth>(keys: &[W], results: Vec<(usize, KeyBuf<'static>)>) -> Vec<u32> {
-    let positions = |words: KeyBuf<'static>| u32::blocks(words).map(in_one).unwrap_or_default();
-    let mut positions: Vec<Block<u32>> = results.into_iter().map(|(_, words)| positions(words)).collect();
-    if positions.len() == 1 {
-        return positions.swap_remove(0).into_owned();
-    }
     let pair = |&position: &u32| Pair { key: keys[position as usize], position };
-    let pairs: Vec<Vec<Pair<W>>> = positions.iter().map(|positions| parallel::map(positions, pair)).collect();
-    let mut all = memory::zeroed(pairs.iter().map(Vec::len).sum());
-    gpusort_cpu::merge(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut all);
-    cpu::records(&all)
+    let pairs = |(_, words): (usize, KeyBuf<'static>)| {
+        parallel::map(&words.into_vec().expect("positions have 32 bits"), pair).into()
+    };
+    cpu::records(&merged(results.into_iter().map(pairs).collect()))
+}
+
+/// Merges sorted runs.
+fn merged<T: Item>(mut runs: Vec<Cow<[T]>>) -> Vec<T> {
+    if runs.len() == 1 {
+        return runs.swap_remove(0).into_owned();
+    }
+    let mut all = memory::zeroed(runs.iter().map(|run| run.len()).sum());
+    cpu::merge(&runs.iter().map(|run| &**run).collect::<Vec<_>>(), &mut all);
+    all
 }
 
 #[cfg(test)]
