@@ -193,8 +193,14 @@ const INSERTED: usize = 20;
 fn of_few<P: Piece<Item: Word>>(keys: &P) -> Vec<u32> {
     let n = keys.count();
     let mut sorted = [(P::Item::default(), 0); INSERTED];
-    sorted.iter_mut().zip(keys.items(0..n).zip(0..)).for_each(|(place, pair)| *place = pair);
-    sorted[..n].sort_by_key(|&(key, _)| key);
+    for (position, key) in (0..).zip(keys.items(0..n)) {
+        let mut place = position as usize;
+        while place > 0 && sorted[place - 1].0 > key {
+            sorted[place] = sorted[place - 1];
+            place -= 1;
+        }
+        sorted[place] = (key, position);
+    }
     sorted[..n].iter().map(|&(_, position)| position).collect()
 }
 
