@@ -118,6 +118,13 @@ impl KeyBuf<'_> {
         }
     }
 
+    /// Returns the first and the last word, if neither the first nor the last block is empty.
+    pub fn ends(&self) -> Option<[u64; 2]> {
+        by_width!(self, blocks => {
+            Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(u64::from))
+        })
+    }
+
     /// Appends the blocks of `more`.
     ///
     /// # Panics

@@ -399,28 +399,16 @@ struct Rest<K> {
     least: Option<K>,
 }
 
-/// Sorts keys as [`SortKeys`](super::SortKeys) specifies.
-pub(super) unsafe fn sort<V: Vector>(
-    keys: &mut [V::Key],
-    room: &mut [MaybeUninit<V::Key>],
-    rest: &mut dyn FnMut(&mut [V::Key]),
-    divisions: u32,
-    random: u64,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { V::run(Sort::<V> { keys, room, rest, divisions, random }) };
-}
-
 /// Sorts keys. `rest` sorts ranges that pivots divide badly.
-struct Sort<'a, V: Vector> {
-    keys: &'a mut [V::Key],
+pub(super) struct Sort<'a, V: Vector> {
+    pub(super) keys: &'a mut [V::Key],
     /// Scratch memory. A range with more keys than fit is divided in place, which takes longer.
-    room: &'a mut [MaybeUninit<V::Key>],
-    rest: &'a mut dyn FnMut(&mut [V::Key]),
+    pub(super) room: &'a mut [MaybeUninit<V::Key>],
+    pub(super) rest: &'a mut dyn FnMut(&mut [V::Key]),
     /// The maximum depth of divisions; only inputs made against the pivots reach it.
-    divisions: u32,
+    pub(super) divisions: u32,
     /// The seed of the samples.
-    random: u64,
+    pub(super) random: u64,
 }
 
 impl<V: Vector> Operation for Sort<'_, V> {
@@ -502,25 +490,14 @@ impl<V: Vector> Operation for Sort<'_, V> {
     }
 }
 
-/// Divides keys by splitters as [`DivideKeys`](super::DivideKeys) specifies.
-pub(super) unsafe fn divide<V: Vector>(
-    keys: &mut [V::Key],
-    room: &mut [MaybeUninit<V::Key>],
-    splitters: &[V::Key],
-    ends: &mut [u32],
-) {
-    // SAFETY: the caller's promise.
-    unsafe { V::run(DivideBySplitters::<V> { keys, room, splitters, ends }) };
-}
-
 /// Divides keys by sorted splitters, first by the middle splitter.
-struct DivideBySplitters<'a, V: Vector> {
-    keys: &'a mut [V::Key],
+pub(super) struct DivideBySplitters<'a, V: Vector> {
+    pub(super) keys: &'a mut [V::Key],
     /// Scratch memory, at least as long as `keys`.
-    room: &'a mut [MaybeUninit<V::Key>],
-    splitters: &'a [V::Key],
+    pub(super) room: &'a mut [MaybeUninit<V::Key>],
+    pub(super) splitters: &'a [V::Key],
     /// The end of the keys less than each splitter, and then the end of the keys.
-    ends: &'a mut [u32],
+    pub(super) ends: &'a mut [u32],
 }
 
 impl<V: Vector> Operation for DivideBySplitters<'_, V> {

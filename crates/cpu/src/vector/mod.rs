@@ -83,7 +83,16 @@ struct Sorts<K> {
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 impl<K: gpusort_order::key::Word> Sorts<K> {
     const fn of<V: engine::Vector<Key = K>>() -> Self {
-        Self { sort: engine::sort::<V>, divide: engine::divide::<V> }
+        Self {
+            // SAFETY: the caller has the instructions.
+            sort: |keys, room, rest, divisions, random| unsafe {
+                V::run(engine::Sort::<V> { keys, room, rest, divisions, random });
+            },
+            // SAFETY: as above.
+            divide: |keys, room, splitters, ends| unsafe {
+                V::run(engine::DivideBySplitters::<V> { keys, room, splitters, ends });
+            },
+        }
     }
 }
 

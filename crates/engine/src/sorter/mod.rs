@@ -25,13 +25,14 @@ mod resident;
 use std::time::Duration;
 
 use gpusort_order::Shape;
+use gpusort_order::item::Item;
 use gpusort_order::key::KeyWords;
 #[cfg(any(feature = "costs", feature = "gpu"))]
 use gpusort_planner::plan::Crossovers;
 
 use self::on_gpu::OnGpu;
 use crate::gpu::Gpu;
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
+use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::Report;
 use gpusort_base::clock::Instant;
 use gpusort_base::device::{AdapterInfo, Select};
@@ -221,11 +222,8 @@ impl Ordered<'_> {
 
     /// Returns the first and the last word of a nonempty result in memory; otherwise `None`.
     pub fn ends(&self) -> Option<[u64; 2]> {
-        fn of<W: KeyWidth>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
-            Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(Into::into))
-        }
         let Place::Memory(words) = &self.place else { return None };
-        by_width!(words, blocks => of(blocks))
+        words.ends()
     }
 
     /// Returns the number of keys, positions or records.
@@ -488,12 +486,11 @@ fn distinct(sorted: KeyBuf, first: Option<usize>) -> (KeyBuf<'static>, usize) {
 
 /// Returns the positions of keys up to the last of the sorted keys, which have equal width.
 fn positions_up_to(keys: &KeyBuf, sorted: &KeyBuf) -> Vec<u32> {
-    fn up_to<W: KeyWidth>(keys: Vec<Block<W>>, sorted: &KeyBuf) -> Vec<u32> {
-        let sorted = W::blocks(sorted.borrowed()).map(in_one);
-        let Some(&last) = sorted.as_deref().and_then(<[W]>::last) else { return Vec::new() };
-        (0..).zip(&*in_one(keys)).filter(|(_, key)| **key <= last).map(|(position, _)| position).collect()
-    }
-    by_width!(keys.borrowed(), blocks => up_to(blocks, sorted))
+    let Some([_, last]) = sorted.ends() else { return Vec::new() };
+    by_width!(keys.borrowed(), blocks => {
+        let keys = in_one(blocks);
+        (0..).zip(&*keys).filter(|(_, key)| key.key() <= last).map(|(position, _)| position).collect()
+    })
 }
 
 /// Returns the first position of each run of equal words; the positions are in sorted order.

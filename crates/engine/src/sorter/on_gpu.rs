@@ -242,7 +242,7 @@ pub(super) struct OnDevice<'s> {
     buffers: Buffers,
     shape: Shape,
     /// The number of wanted elements.
-    count: usize,
+    pub(super) count: usize,
 }
 
 /// Returns the result of a sort of this shape, in memory that `fill` fills: positions if elements have them, else keys.
@@ -260,11 +260,6 @@ pub(super) fn given(
 }
 
 impl OnDevice<'_> {
-    /// Returns the number of elements.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
     /// Copies the positions, or the keys of elements without positions, into `to`, which has room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
         if self.shape.payload {
@@ -272,19 +267,14 @@ impl OnDevice<'_> {
         } else {
             self.buffers.download_keys(&self.of.gpu, to)?;
         }
-        self.keep();
-        Ok(())
-    }
-
-    /// Leaves the buffers to the next sort.
-    fn keep(self) {
         self.of.keep(self.buffers);
+        Ok(())
     }
 
     /// Leaves the elements in a run on the device.
     pub(super) fn stay(self, run: &ResidentRun) {
         run.copy(&self.of.gpu, &self.buffers);
-        self.keep();
+        self.of.keep(self.buffers);
     }
 }
 
@@ -302,7 +292,7 @@ impl Remote for OnDevice<'_> {
         }
         let block = if self.shape.key == KeyWords::One { block::<u32> } else { block::<u64> };
         self.buffers.take_keys(&self.of.gpu, |bytes| take(block(bytes)))?;
-        self.keep();
+        self.of.keep(self.buffers);
         Ok(())
     }
 }

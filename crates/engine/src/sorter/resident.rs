@@ -9,7 +9,7 @@
 //! If the GPU lacks memory for that, its resident partitions are downloaded, and the host merges them all.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use gpusort_planner::plan::{Plan, Shape};
 
@@ -41,15 +41,7 @@ impl<'a> ResidentRuns<'a> {
 
     /// Returns true if partitions stay on the device.
     pub(super) fn stays(&self) -> bool {
-        self.runs().is_some()
-    }
-
-    fn runs(&self) -> MutexGuard<'_, Option<Vec<(usize, ResidentRun)>>> {
-        lock(&self.runs)
-    }
-
-    fn brought(&self) -> MutexGuard<'_, Vec<(usize, KeyBuf<'static>)>> {
-        lock(&self.brought)
+        lock(&self.runs).is_some()
     }
 
     /// Sorts a partition by `sort`, which leaves it on the device. Returns the downloaded partition, or `None` if it
@@ -79,7 +71,7 @@ impl<'a> ResidentRuns<'a> {
             }
             done => done?,
         };
-        let mut resident = self.runs();
+        let mut resident = lock(&self.runs);
         if let (Some(run), Some(runs)) = (room, resident.as_mut()) {
             result.stay(&run);
             runs.push((partition.start, run));
@@ -92,11 +84,11 @@ impl<'a> ResidentRuns<'a> {
     /// Downloads all resident partitions; no later partition stays.
     fn bring_all(&self) -> Result<(), Error> {
         // The lock makes other workers wait for the memory.
-        let mut resident = self.runs();
+        let mut resident = lock(&self.runs);
         let Some(runs) = resident.as_mut() else { return Ok(()) };
         while let Some((begin, run)) = runs.last() {
             let words = given(self.shape, run.count(), |to| run.download(self.gpu.gpu(), to))?;
-            self.brought().push((*begin, words));
+            lock(&self.brought).push((*begin, words));
             runs.pop();
         }
         *resident = None;
@@ -110,25 +102,25 @@ impl<'a> ResidentRuns<'a> {
     /// Returns errors of the device, with the partitions lost by them.
     pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
         // After one download all other partitions follow: a merge on the device needs all partitions of the GPU.
-        let is_whole = self.brought().is_empty();
+        let is_whole = lock(&self.brought).is_empty();
         let prepared = match if is_whole { self.prepared() } else { self.bring_all().map(|()| None) } {
             Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
             prepared => prepared,
         };
         let merging = prepared.map_err(|error| Box::new(self.lose(error)))?;
-        Ok(Gathered { merging, brought: std::mem::take(&mut *self.brought()) })
+        Ok(Gathered { merging, brought: std::mem::take(&mut *lock(&self.brought)) })
     }
 
     /// Gives up all partitions because of this error.
     pub(super) fn lose(&self, error: Error) -> Lost {
-        let runs = self.runs().take().unwrap_or_default();
-        let brought = std::mem::take(&mut *self.brought());
+        let runs = lock(&self.runs).take().unwrap_or_default();
+        let brought = std::mem::take(&mut *lock(&self.brought));
         Lost::of(error, &runs, &brought)
     }
 
     /// Prepares the merge of the resident partitions, if any.
     fn prepared(&self) -> Result<Option<Merging<'a>>, Error> {
-        let mut resident = self.runs();
+        let mut resident = lock(&self.runs);
         let Some(runs) = resident.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
         runs.sort_unstable_by_key(|(begin, _)| *begin);
         let gpu = self.gpu.gpu();
@@ -236,7 +228,7 @@ impl<'a> Merging<'a> {
         let each = if self.shape.payload { 4 } else { self.shape.key_bytes() as usize };
         given(self.shape, self.count(), |mut rest| {
             self.each(&mut |window| {
-                let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count() * each);
+                let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count * each);
                 rest = after;
                 window.bring_to(place)
             })
@@ -320,7 +312,7 @@ mod tests {
             for partition in [0..500, 500..1000] {
                 resident.sort(partition.clone(), || sorted(&gpu, partition.clone(), positions)).unwrap();
             }
-            resident.brought().push((1000, KeyBuf::from(expected(1000..3000, positions))));
+            lock(&resident.brought).push((1000, KeyBuf::from(expected(1000..3000, positions))));
             let Gathered { merging, mut brought } = resident.gathered().unwrap();
             brought.sort_unstable_by_key(|(begin, _)| *begin);
             let begins: Vec<usize> = brought.iter().map(|(begin, _)| *begin).collect();
@@ -330,7 +322,7 @@ mod tests {
             // The error lists resident and downloaded partitions.
             let resident = ResidentRuns::new(&gpu, shape, true);
             resident.sort(0..500, || sorted(&gpu, 0..500, positions)).unwrap();
-            resident.brought().push((500, KeyBuf::from(expected(500..3000, positions))));
+            lock(&resident.brought).push((500, KeyBuf::from(expected(500..3000, positions))));
             assert_eq!(resident.lose(Error::device("gone")).partitions, [0..500, 500..3000]);
 
             // At first the device lacks memory for the second partition.
