@@ -228,8 +228,8 @@ enum Values {
     Arrow(Decoded),
 }
 
-/// Writes the positions of rows in the order of the first key, then the next, as i64. A key is an array of numbers, or
-/// of Arrow.
+/// Writes the positions of rows in the order of the first key, then the next, as i64. A key is an Arrow array, or an
+/// array of numbers.
 #[pyfunction]
 pub(crate) fn lexsort(
     py: Python,

@@ -1,5 +1,4 @@
-//! Where a sort runs: on the CPU, on a GPU that is kept, or on the one of both that is expected to
-//! finish first.
+//! The device of a sort: the CPU, a GPU started once in a process, or the faster of both by estimate.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -13,11 +12,11 @@ use pyo3::prelude::*;
 
 use crate::errors::exception;
 
-/// A device that sorts, as long as it is kept.
+/// A started device.
 #[pyclass(frozen, module = "gpusort._gpusort")]
 pub(crate) struct Device {
     sorter: Sorter,
-    /// The process that started it.
+    /// The process that started the device.
     process: u32,
 }
 
@@ -52,7 +51,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// It is a GPU, and this process was forked after it was started.
+    /// This process was forked after the GPU was started.
     pub(crate) fn sorter(&self) -> PyResult<&Sorter> {
         if self.sorter.started().is_some() && self.process != std::process::id() {
             return Err(PyRuntimeError::new_err(
@@ -76,11 +75,11 @@ pub(crate) fn cpu() -> &'static Sorter {
     CPU.get_or_init(Sorter::cpu)
 }
 
-/// The sorter for `n` elements of this shape where no device is named: a GPU only where it is
+/// Chooses the sorter for `n` elements of this shape if the caller names no device: a GPU only if a GPU is
 /// expected to finish first.
 pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
     static COSTS: OnceLock<Costs> = OnceLock::new();
-    /// `None` if there is none, or none that is known to be fast.
+    /// `None` if the machine has no GPU that is known to be fast.
     static GPU: OnceLock<Option<Device>> = OnceLock::new();
     if (n as u64) < FEWEST {
         return cpu();
@@ -105,14 +104,14 @@ pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
         let is_known = costs.measured_here || sorter.device()?.kind == Kind::Discrete;
         is_known.then(|| Device::of(sorter))
     });
-    // A process that was forked cannot use that of its parent.
+    // A forked process cannot use its parent's GPU.
     gpu.as_ref().and_then(|gpu| gpu.sorter().ok()).unwrap_or(cpu())
 }
 
 /// The name, backend, kind and driver of each GPU.
 type Known = (String, &'static str, &'static str, String);
 
-/// What is known of each GPU, by its number.
+/// Returns the properties of each GPU, by number.
 #[pyfunction]
 pub(crate) fn devices(py: Python) -> Vec<Known> {
     let known = |info: AdapterInfo| (info.name, info.backend, info.kind.name(), info.driver);

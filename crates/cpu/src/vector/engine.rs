@@ -56,8 +56,8 @@ pub(super) trait Vector: Copy {
     unsafe fn exchange<const X: usize>(self) -> Self;
 }
 
-/// Returns, for each set of lanes, the numbers of the places in these lanes, then the numbers of the other places:
-/// the order in which [`Vector::divide`] moves them. Each lane has `PLACES / lanes` places.
+/// Returns, for each set of lanes, the places in these lanes and then the other places, in the order after
+/// [`Vector::divide`]. Each lane has `PLACES / lanes` places.
 pub(super) const fn divided<const PLACES: usize, const SETS: usize>(lanes: usize) -> [[u8; PLACES]; SETS] {
     let mut all = [[0; PLACES]; SETS];
     let mut set = 0;

@@ -184,7 +184,7 @@ impl Instructions {
     /// Returns the maximum number of such keys sorted in registers, without room; 0 if vectors do not sort
     /// them.
     pub(super) fn in_registers<T: Item>(self) -> usize {
-        if is::<T, u32>() || is::<T, u64>() { ROWS * self.0.bytes / size_of::<T>() } else { 0 }
+        if self.sorts::<T>() { ROWS * self.0.bytes / size_of::<T>() } else { 0 }
     }
 
     /// Sorts keys; room up to the number of keys makes the sort faster. Returns false, and leaves the keys, if

@@ -211,9 +211,7 @@ fn sort_and_merge<R: Send, M: Send>(
             break;
         }
         if working.is_empty() {
-            // Every GPU that stopped working has failed.
-            let last = failures.pop();
-            return Err(last.unwrap_or_else(|| Error::device("all GPUs failed")));
+            return Err(failures.pop().expect("every GPU that stopped working has failed"));
         }
     }
     let say = |error: Error| format!("a GPU failed, others took over its work: {error}");
