@@ -22,7 +22,7 @@ pub(crate) struct Device {
 
 #[pymethods]
 impl Device {
-    /// Starts the GPU of this number, or name, or the first one; or has the CPU.
+    /// Starts the GPU with this number or name, or the first GPU; or takes the CPU.
     #[new]
     fn new(py: Python, name: &str, number: Option<usize>) -> PyResult<Self> {
         let select = match (number, name) {
@@ -79,7 +79,7 @@ pub(crate) fn cpu() -> &'static Sorter {
 /// expected to finish first.
 pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
     static COSTS: OnceLock<Costs> = OnceLock::new();
-    /// `None` if the machine has no GPU that is known to be fast.
+    /// `None` on a machine without a GPU known to be fast.
     static GPU: OnceLock<Option<Device>> = OnceLock::new();
     if (n as u64) < FEWEST {
         return cpu();
