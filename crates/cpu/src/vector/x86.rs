@@ -208,6 +208,14 @@ unsafe fn below_of_8(count: usize) -> __m256i {
     unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
 }
 
+impl<const LANES: usize> U32x8<LANES> {
+    #[inline(always)]
+    unsafe fn lower(self) -> __m128i {
+        // SAFETY: the caller has AVX2.
+        unsafe { _mm256_castsi256_si128(self.0) }
+    }
+}
+
 impl<const LANES: usize> Vector for U32x8<LANES> {
     type Key = u32;
     type Half = U32x8<4>;
@@ -227,12 +235,19 @@ impl<const LANES: usize> Vector for U32x8<LANES> {
             match LANES {
                 8 => _mm256_maskstore_epi32(to.cast(), lanes, self.0),
                 // AMD's processors take twice as long for a whole vector.
-                _ => _mm_maskstore_epi32(to.cast(), _mm256_castsi256_si128(lanes), _mm256_castsi256_si128(self.0)),
+                _ => _mm_maskstore_epi32(to.cast(), Self(lanes).lower(), self.lower()),
             }
         };
         fn splat(key: u32) -> Self = Self(_mm256_set1_epi32(key as i32));
-        fn min(self: Self, other: Self) -> Self = Self(_mm256_min_epu32(self.0, other.0));
-        fn max(self: Self, other: Self) -> Self = Self(_mm256_max_epu32(self.0, other.0));
+        fn min(self: Self, other: Self) -> Self = Self(match LANES {
+            8 => _mm256_min_epu32(self.0, other.0),
+            // Whole vectors take twice the stack if registers are too few for all rows.
+            _ => _mm256_castsi128_si256(_mm_min_epu32(self.lower(), other.lower())),
+        });
+        fn max(self: Self, other: Self) -> Self = Self(match LANES {
+            8 => _mm256_max_epu32(self.0, other.0),
+            _ => _mm256_castsi128_si256(_mm_max_epu32(self.lower(), other.lower())),
+        });
         fn is_less(self: Self, other: Self) -> u32 = {
             // AVX2 has signed comparisons only.
             let is_not = _mm256_cmpeq_epi32(self.max(other).0, self.0);
