@@ -240,18 +240,7 @@ impl ChooseSorter for Choice<'_> {
 }
 
 /// The latest progress of work, until the waiting thread takes it.
-#[derive(Default)]
-pub(crate) struct Told(Mutex<Option<Progress>>);
-
-impl Told {
-    pub(crate) fn tell(&self, progress: Progress) {
-        *lock(&self.0) = Some(progress);
-    }
-
-    fn take(&self) -> Option<Progress> {
-        lock(&self.0).take()
-    }
-}
+pub(crate) type Told = Mutex<Option<Progress>>;
 
 /// Runs `work` on another thread, and waits for it. Ctrl-C or an exception of `progress` cancels the work.
 pub(crate) fn waited<T: Send>(
@@ -297,7 +286,8 @@ pub(crate) fn waited<T: Send>(
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
             if ended.is_none() {
-                let told = progress.zip(told.take()).map_or(Ok(()), |(to, progress)| tell(progress, to));
+                let told =
+                    progress.zip(lock(told).take()).map_or(Ok(()), |(to, progress)| tell(progress, to));
                 ended = told.and_then(|()| py.check_signals()).err();
                 ended.iter().for_each(|_| cancel.cancel());
             }
@@ -363,7 +353,8 @@ pub(crate) fn sort_file<'py>(
         algorithm: algorithm.map(|name| parsed("algo", name)).transpose()?,
         variant: output.variant.as_deref().map(|name| parsed("variant", name)).transpose()?,
     };
-    let mut sort = Sort::new().options(options).method(method).progress(|progress| told.tell(progress));
+    let mut sort =
+        Sort::new().options(options).method(method).progress(|progress| *lock(&told) = Some(progress));
     if let Some(name) = &output.to {
         sort = sort.to(format("to", name)?);
     }
@@ -400,7 +391,7 @@ pub(crate) fn check_file(
 ) -> PyResult<Option<(String, String, String)>> {
     let (cancel, told) = (Cancel::new(), Told::default());
     let options = arguments.options(inputs(&from_)?, &cancel)?;
-    let check = Check::new().options(options).progress(|progress| told.tell(progress));
+    let check = Check::new().options(options).progress(|progress| *lock(&told) = Some(progress));
     let found = waited(py, threads, progress, &cancel, &told, || check.run().map_err(exception))?;
     Ok(found.disorder().map(|it| (it.place.clone(), it.value.clone(), it.before.clone())))
 }
