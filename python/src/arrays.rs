@@ -140,7 +140,7 @@ pub(crate) fn sort(
             sort(sorted)
         })
     }))?
-    .map_err(|error| exception(&error))
+    .map_err(exception)
 }
 
 /// Writes the positions of the first `k` elements of each row in order, as i64.
@@ -164,13 +164,13 @@ pub(crate) fn argtop(
     by_element!(array.element, T => unlocked(py, array.len(), threads, || {
         let is_on_gpu = sorter.started().is_some();
         axis.each(array.elements::<T>(), positions.elements_mut::<i64>(), is_on_gpu, &|row, places| {
-            let all = if k < row.len() || is_on_gpu { None } else { argsort_on_cpu(row, order) };
-            let positions = if let Some((positions, _)) = all { positions } else { sorter.argtop_as(row, k, order)? };
+            let all = k >= row.len() && !is_on_gpu;
+            let positions = if all { argsort_on_cpu(row, order)?.0 } else { sorter.argtop_as(row, k, order)? };
             map_into(&positions, places, |&position| position.into());
             Ok(())
         })
     }))?
-    .map_err(|error| exception(&error))
+    .map_err(exception)
 }
 
 /// Writes the first `k` elements of each row, in order.
@@ -202,7 +202,7 @@ pub(crate) fn top(
             Ok(())
         })
     }))?
-    .map_err(|error| exception(&error))
+    .map_err(exception)
 }
 
 /// Returns true if all rows of `row` elements are in order.
@@ -222,24 +222,18 @@ pub(crate) fn is_sorted(
     }))
 }
 
-/// A key of rows: an array of numbers, or of Arrow.
-#[derive(FromPyObject)]
-pub(crate) enum Key<'py> {
-    Arrow(Bound<'py, ArrowArray>),
-    Numbers(Bound<'py, PyAny>),
-}
-
 /// The values of a key.
 enum Values {
     Numbers(Array),
     Arrow(Decoded),
 }
 
-/// Writes the positions of rows in the order of the first key, then the next, as i64.
+/// Writes the positions of rows in the order of the first key, then the next, as i64. A key is an Arrow array, or an
+/// array of numbers.
 #[pyfunction]
 pub(crate) fn lexsort(
     py: Python,
-    keys: Vec<Key>,
+    keys: Vec<Bound<PyAny>>,
     positions: &Bound<PyAny>,
     descending: Vec<bool>,
     nulls_first: Vec<bool>,
@@ -248,12 +242,12 @@ pub(crate) fn lexsort(
 ) -> PyResult<()> {
     let n = positions.len()?;
     let mut positions = Array::positions(positions, n)?;
-    let keys = keys.iter().map(|key| match key {
-        Key::Numbers(object) => Array::of(object).map(Values::Numbers),
-        Key::Arrow(array) => {
+    let keys = keys.iter().map(|key| match key.cast::<ArrowArray>() {
+        Ok(array) => {
             let array = array.get();
             unlocked(py, n, threads, || array.decoded())?.map(Values::Arrow)
         }
+        Err(_) => Array::of(key).map(Values::Numbers),
     });
     let keys = keys.collect::<PyResult<Vec<_>>>()?;
     let sorter = sorter(device, threads, n, ROWS)?;
@@ -266,7 +260,7 @@ pub(crate) fn lexsort(
             };
             directed(columns, descending, nulls_first)
         });
-        sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(|error| exception(&error))
+        sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(exception)
     })?;
     let (order, _) = order?;
     if order.len() != n {

@@ -31,12 +31,12 @@ const ARRAY: &CStr = c"arrow_array";
 const SCHEMA: &CStr = c"arrow_schema";
 
 /// Converts an Arrow error.
-fn failed(error: &ArrowError) -> PyErr {
+fn failed(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
 /// The error for an unknown type or invalid Arrow data.
-fn refused(error: &ArrowError) -> PyErr {
+fn refused(error: ArrowError) -> PyErr {
     let error = error.to_string();
     let error = error.strip_prefix("C Data interface error: ").unwrap_or(&error);
     PyTypeError::new_err(format!("this Arrow data cannot be read; cast it to other types first: {error}"))
@@ -57,16 +57,16 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
             let array = FFI_ArrowArray::from_raw(array.as_ptr());
             (Field::try_from(schema), from_ffi(array, schema))
         };
-        let field = field.map_err(|error| refused(&error))?;
-        return Ok((field, vec![make_array(data.map_err(|error| refused(&error))?)]));
+        let field = field.map_err(refused)?;
+        return Ok((field, vec![make_array(data.map_err(refused)?)]));
     }
     let stream = object.call_method0("__arrow_c_stream__")?;
     let stream = stream.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
     // SAFETY: a capsule of this name holds a stream, by Arrow's capsule interface.
     let reader = unsafe { ArrayStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
-    let reader = reader.map_err(|error| refused(&error))?;
+    let reader = reader.map_err(refused)?;
     let field = arrow_array::ArrayReader::field(&reader).as_ref().clone();
-    let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(|error| refused(&error))?;
+    let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(refused)?;
     Ok((field, chunks))
 }
 
@@ -83,7 +83,7 @@ impl ArrowArray {
     #[new]
     fn new(py: Python, object: &Bound<PyAny>) -> PyResult<Self> {
         let (field, chunks) = chunks(object)?;
-        let array = py.detach(|| joined(field.data_type(), &chunks)).map_err(|error| failed(&error))?;
+        let array = py.detach(|| joined(field.data_type(), &chunks)).map_err(failed)?;
         Ok(Self { field, array })
     }
 
@@ -110,8 +110,8 @@ impl ArrowArray {
                 });
             }
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
-            let (positions, _) = sorter.argsort_columns(&columns).map_err(|error| exception(&error))?;
-            taken(&self.array, &positions).map_err(|error| failed(&error))
+            let (positions, _) = sorter.argsort_columns(&columns).map_err(exception)?;
+            taken(&self.array, &positions).map_err(failed)
         })??;
         Ok(Self { field: self.field.clone(), array })
     }
@@ -123,7 +123,7 @@ impl ArrowArray {
             let positions: Vec<u32> = positions.iter().map(|&position| position as u32).collect();
             taken(&self.array, &positions)
         });
-        Ok(Self { field: self.field.clone(), array: array.map_err(|error| failed(&error))? })
+        Ok(Self { field: self.field.clone(), array: array.map_err(failed)? })
     }
 
     /// Writes the rank of each element in this order, from 0, as i64. Equal elements share a rank: also
@@ -141,7 +141,7 @@ impl ArrowArray {
         unlocked(py, n, threads, || {
             let decoded = self.decoded()?;
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
-            let order = gpusort::columns::argsort(&columns).map_err(|error| exception(&error))?;
+            let order = gpusort::columns::argsort(&columns).map_err(exception)?;
             let places = ranks.elements_mut::<i64>();
             decoded.rank(&order, |row, rank| places[row] = rank.into());
             Ok(())
@@ -157,8 +157,8 @@ impl ArrowArray {
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         // The consumer can cast by itself.
         let _ = requested_schema;
-        let (array, _) = to_ffi(&self.array.to_data()).map_err(|error| failed(&error))?;
-        let schema = FFI_ArrowSchema::try_from(&self.field).map_err(|error| failed(&error))?;
+        let (array, _) = to_ffi(&self.array.to_data()).map_err(failed)?;
+        let schema = FFI_ArrowSchema::try_from(&self.field).map_err(failed)?;
         Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
     }
 }
@@ -233,11 +233,11 @@ fn sorted<T: Element + ArrowNativeType>(
             }
         }
     }
-    sorter.sort_as(valid, order).map_err(|error| exception(&error))?;
+    sorter.sort_as(valid, order).map_err(exception)?;
     let valid = before..n - nulls + before;
     let bits = (nulls > 0).then(|| (0..n).map(|row| valid.contains(&row)).collect::<NullBuffer>());
     let data = ArrayData::builder(array.data_type().clone()).len(n).add_buffer(Buffer::from_vec(all));
-    let data = data.nulls(bits).build().map_err(|error| failed(&error))?;
+    let data = data.nulls(bits).build().map_err(failed)?;
     Ok(make_array(data))
 }
 
@@ -263,7 +263,7 @@ impl ArrowTable {
     /// All columns, each as one array.
     fn columns(&self) -> PyResult<Vec<ArrayRef>> {
         let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
-        columns.into_iter().collect::<Result<_, _>>().map_err(|error| failed(&error))
+        columns.into_iter().collect::<Result<_, _>>().map_err(failed)
     }
 
     /// A column as one array.
@@ -316,8 +316,8 @@ impl ArrowTable {
             let decoded = keys.iter().map(|&number| decoded(self.schema.field(number), &columns[number]));
             let decoded = decoded.collect::<PyResult<Vec<_>>>()?;
             let positions = sorter.argsort_columns(&ordered(&decoded, &orders));
-            let (positions, _) = positions.map_err(|error| exception(&error))?;
-            self.gathered(&columns, &positions).map_err(|error| failed(&error))
+            let (positions, _) = positions.map_err(exception)?;
+            self.gathered(&columns, &positions).map_err(failed)
         })??;
         Ok(Self { schema: self.schema.clone(), batches })
     }
@@ -347,13 +347,13 @@ impl ArrowTable {
             // Splitters go before and after the rows, to bound the rows with equal keys.
             let with_splitters = |(at, &number): (usize, &usize)| {
                 let field = self.schema.field(number);
-                let splitters = splitters.column(at).map_err(|error| failed(&error))?;
+                let splitters = splitters.column(at).map_err(failed)?;
                 let all = [splitters.clone(), columns[number].clone(), splitters];
-                decoded(field, &joined(field.data_type(), &all).map_err(|error| failed(&error))?)
+                decoded(field, &joined(field.data_type(), &all).map_err(failed)?)
             };
             let decoded = keys.iter().enumerate().map(with_splitters).collect::<PyResult<Vec<_>>>()?;
             let order = sorter.argsort_columns(&ordered(&decoded, &orders));
-            let (order, _) = order.map_err(|error| exception(&error))?;
+            let (order, _) = order.map_err(exception)?;
             let (mut positions, mut begins, mut ends) =
                 (Vec::with_capacity(rows), vec![0; cuts], vec![0; cuts]);
             for at in order.into_iter().map(|at| at as usize) {
@@ -380,7 +380,7 @@ impl ArrowTable {
                 let positions = positions.get(ends[0]..ends[1]);
                 let positions =
                     positions.ok_or_else(|| PyValueError::new_err("the splitters are not in order"))?;
-                let batches = self.gathered(&columns, positions).map_err(|error| failed(&error))?;
+                let batches = self.gathered(&columns, positions).map_err(failed)?;
                 Ok(Self { schema: self.schema.clone(), batches })
             };
             all.windows(2).map(part).collect()

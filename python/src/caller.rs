@@ -21,21 +21,17 @@ pub(crate) struct Array {
 impl Array {
     pub(crate) fn of(object: &Bound<PyAny>) -> PyResult<Self> {
         let buffer = PyUntypedBuffer::get(object)?;
+        let not_numbers = || PyTypeError::new_err("not an array of numbers");
         let is_native = !matches!(buffer.format().to_bytes(), [b'>' | b'!', _, ..]);
-        let element = match Format::from_format(buffer.format()) {
-            Format::UnsignedInteger { bytes: 1 } => ElementType::U8,
-            Format::UnsignedInteger { bytes: 2 } => ElementType::U16,
-            Format::UnsignedInteger { bytes: 4 } => ElementType::U32,
-            Format::UnsignedInteger { bytes: 8 } => ElementType::U64,
-            Format::SignedInteger { bytes: 1 } => ElementType::I8,
-            Format::SignedInteger { bytes: 2 } => ElementType::I16,
-            Format::SignedInteger { bytes: 4 } => ElementType::I32,
-            Format::SignedInteger { bytes: 8 } => ElementType::I64,
-            Format::Float { bytes: 4 } => ElementType::F32,
-            Format::Float { bytes: 8 } => ElementType::F64,
-            _ if buffer.format().to_bytes() == b"e" => ElementType::F16,
-            _ => return Err(PyTypeError::new_err("not an array of numbers")),
+        let (form, bytes) = match Format::from_format(buffer.format()) {
+            Format::UnsignedInteger { bytes } => ("u", bytes),
+            Format::SignedInteger { bytes } => ("i", bytes),
+            Format::Float { bytes } => ("f", bytes),
+            _ if buffer.format().to_bytes() == b"e" => ("f", 2),
+            _ => return Err(not_numbers()),
         };
+        let is_it = |it: &ElementType| it.bytes() == bytes && it.name().starts_with(form);
+        let element = ElementType::ALL.into_iter().find(is_it).ok_or_else(not_numbers)?;
         let is_aligned = (buffer.buf_ptr() as usize).is_multiple_of(buffer.item_size());
         if !is_native || !is_aligned || !buffer.is_c_contiguous() {
             return Err(PyValueError::new_err("not contiguous and aligned, or of another byte order"));

@@ -1,30 +1,28 @@
-//! Where a sort runs: on the CPU, on a GPU that is kept, or on the one of both that is expected to
-//! finish first.
+//! The device of a sort: the CPU, a GPU started once in a process, or the faster of both by estimate.
 
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use gpusort::{Kind, Select, Sorter};
+use gpusort::{AdapterInfo, Kind, Select, Sorter};
 use gpusort_base::parallel;
 use gpusort_engine::cost::{Costs, FEWEST};
 use gpusort_order::Shape;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 use crate::errors::exception;
 
-/// A device that sorts, as long as it is kept.
+/// A started device.
 #[pyclass(frozen, module = "gpusort._gpusort")]
 pub(crate) struct Device {
     sorter: Sorter,
-    /// The process that started it.
+    /// The process that started the device.
     process: u32,
 }
 
 #[pymethods]
 impl Device {
-    /// Starts the GPU of this number, or name, or the first one; or has the CPU.
+    /// Starts the GPU with this number or name, or the first GPU; or takes the CPU.
     #[new]
     fn new(py: Python, name: &str, number: Option<usize>) -> PyResult<Self> {
         let select = match (number, name) {
@@ -33,7 +31,7 @@ impl Device {
             (None, "gpu") => Select::Hardware,
             (None, name) => Select::Name(name.to_owned()),
         };
-        py.detach(|| Sorter::gpu(&select)).map(Self::of).map_err(|error| exception(&error))
+        py.detach(|| Sorter::gpu(&select)).map(Self::of).map_err(exception)
     }
 
     /// Its name.
@@ -53,7 +51,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// It is a GPU, and this process was forked after it was started.
+    /// This process was forked after the GPU was started.
     pub(crate) fn sorter(&self) -> PyResult<&Sorter> {
         if self.sorter.started().is_some() && self.process != std::process::id() {
             return Err(PyRuntimeError::new_err(
@@ -77,11 +75,11 @@ pub(crate) fn cpu() -> &'static Sorter {
     CPU.get_or_init(Sorter::cpu)
 }
 
-/// The sorter for `n` elements of this shape where no device is named: a GPU only where it is
+/// Chooses the sorter for `n` elements of this shape if the caller names no device: a GPU only if a GPU is
 /// expected to finish first.
 pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
     static COSTS: OnceLock<Costs> = OnceLock::new();
-    /// `None` if there is none, or none that is known to be fast.
+    /// `None` on a machine without a GPU known to be fast.
     static GPU: OnceLock<Option<Device>> = OnceLock::new();
     if (n as u64) < FEWEST {
         return cpu();
@@ -106,22 +104,16 @@ pub(crate) fn chosen(n: usize, shape: Shape) -> &'static Sorter {
         let is_known = costs.measured_here || sorter.device()?.kind == Kind::Discrete;
         is_known.then(|| Device::of(sorter))
     });
-    // A process that was forked cannot use that of its parent.
+    // A forked process cannot use its parent's GPU.
     gpu.as_ref().and_then(|gpu| gpu.sorter().ok()).unwrap_or(cpu())
 }
 
-/// What is known of each GPU, by its number.
+/// The name, backend, kind and driver of each GPU.
+type Known = (String, &'static str, &'static str, String);
+
+/// Returns the properties of each GPU, by number.
 #[pyfunction]
-pub(crate) fn devices(py: Python) -> PyResult<Vec<Bound<PyDict>>> {
-    let adapters = py.detach(gpusort::adapters);
-    let dict = |(number, info): (usize, gpusort::AdapterInfo)| {
-        let dict = PyDict::new(py);
-        dict.set_item("number", number)?;
-        dict.set_item("name", info.name)?;
-        dict.set_item("backend", info.backend)?;
-        dict.set_item("kind", info.kind.name())?;
-        dict.set_item("driver", info.driver)?;
-        Ok(dict)
-    };
-    adapters.into_iter().enumerate().map(dict).collect()
+pub(crate) fn devices(py: Python) -> Vec<Known> {
+    let known = |info: AdapterInfo| (info.name, info.backend, info.kind.name(), info.driver);
+    py.detach(|| gpusort::adapters().into_iter().map(known).collect())
 }

@@ -96,15 +96,14 @@ impl Pulled {
 
 impl Read for Pulled {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(room.len());
-        if most == 0 {
+        if self.left == 0 || room.is_empty() {
             return Ok(0);
         }
-        if self.from.is_none() {
-            self.from = Some(self.open()?);
-        }
-        let Some(from) = &mut self.from else { return Ok(0) };
-        let count = from.read(&mut room[..most])?;
+        let from = match &mut self.from {
+            Some(from) => from,
+            None => self.from.insert(self.open()?),
+        };
+        let count = from.take(self.left).read(room)?;
         if count == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -123,7 +122,7 @@ impl Task {
         threads: Threads,
         work: impl FnOnce(&distributed::Task) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let work = || work(&self.task).map_err(|error| exception(&error));
+        let work = || work(&self.task).map_err(exception);
         waited(py, threads, None, &self.cancel, &Told::default(), work)
     }
 }
@@ -172,7 +171,7 @@ impl Task {
         }
         sort = temp_dir.into_iter().fold(sort, Sort::temp_dir);
         let looked = looked.into_iter().map(|(name, bytes, is_all)| Looked { name, bytes, is_all });
-        let task = sort.task(looked.collect()).map_err(|error| exception(&error))?;
+        let task = sort.task(looked.collect()).map_err(exception)?;
         Ok(Self { task, cancel })
     }
 

@@ -8,14 +8,14 @@ use pyo3::exceptions::{
 use pyo3::{PyErr, Python};
 
 /// Converts an error to an exception.
-pub(crate) fn exception(error: &Error) -> PyErr {
+pub(crate) fn exception(error: Error) -> PyErr {
     if let ErrorKind::Io { source, .. } = error.kind()
         && let Some(raised) = source.get_ref().and_then(|cause| cause.downcast_ref::<PyErr>())
     {
         // A file object raised it.
         return Python::attach(|py| raised.clone_ref(py));
     }
-    let mut message = format!("{error}{}", remedy(error).unwrap_or_default());
+    let mut message = format!("{error}{}", remedy(&error).unwrap_or_default());
     if let ErrorKind::Options { option: Some(option), .. } = error.kind() {
         let name = if *option == "no-header" { "header=False".to_owned() } else { option.replace('-', "_") };
         message = message.replacen(option, &name, 1);

@@ -10,7 +10,7 @@ use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use gpusort::files::internal::{ChooseSorter, Chosen, Job, To};
+use gpusort::files::internal::{ChooseSorter, Chosen, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
 use gpusort_base::memory;
@@ -58,6 +58,8 @@ pub(crate) struct Arguments {
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Output {
+    /// True for a merge of sorted inputs.
+    merge: bool,
     to: Option<String>,
     top: Option<u64>,
     argsort: bool,
@@ -100,17 +102,11 @@ impl Arguments {
                 Some(false) => Key::column(name).ascending(),
             });
         }
-        match self.r#type.as_deref() {
-            None | Some("auto") => {}
-            Some(name) => {
-                let kind = Kind::ALL.into_iter().find(|(known, _)| *known == name);
-                options = match kind {
-                    Some((_, kind)) => options.kind(kind),
-                    None => {
-                        options.element(named("type", name, &ElementType::ALL.map(|it| (it.name(), it)))?)
-                    }
-                };
-            }
+        if let Some(name) = self.r#type.filter(|name| name != "auto") {
+            options = match Kind::ALL.into_iter().find(|(known, _)| *known == name) {
+                Some((_, kind)) => options.kind(kind),
+                None => options.element(named("type", &name, &ElementType::ALL.map(|it| (it.name(), it)))?),
+            };
         }
         if let Some(name) = self.from_.filter(|name| name != "auto") {
             options = options.format(format("from_", &name)?);
@@ -244,18 +240,7 @@ impl ChooseSorter for Choice<'_> {
 }
 
 /// The latest progress of work, until the waiting thread takes it.
-#[derive(Default)]
-pub(crate) struct Told(Mutex<Option<Progress>>);
-
-impl Told {
-    pub(crate) fn tell(&self, progress: Progress) {
-        *lock(&self.0) = Some(progress);
-    }
-
-    fn take(&self) -> Option<Progress> {
-        lock(&self.0).take()
-    }
-}
+pub(crate) type Told = Mutex<Option<Progress>>;
 
 /// Runs `work` on another thread, and waits for it. Ctrl-C or an exception of `progress` cancels the work.
 pub(crate) fn waited<T: Send>(
@@ -301,7 +286,8 @@ pub(crate) fn waited<T: Send>(
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
             if ended.is_none() {
-                let told = progress.zip(told.take()).map_or(Ok(()), |(to, progress)| tell(progress, to));
+                let told =
+                    progress.zip(lock(told).take()).map_or(Ok(()), |(to, progress)| tell(progress, to));
                 ended = told.and_then(|()| py.check_signals()).err();
                 ended.iter().for_each(|_| cancel.cancel());
             }
@@ -347,7 +333,7 @@ pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bou
     Ok(dict)
 }
 
-/// Sorts inputs into an output.
+/// Sorts or merges inputs into an output.
 #[pyfunction]
 pub(crate) fn sort_file<'py>(
     py: Python<'py>,
@@ -360,35 +346,6 @@ pub(crate) fn sort_file<'py>(
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let sorter = device.map(|device| device.get().sorter()).transpose()?;
-    let work = |job: Job, to: To| job.run(&mut Choice(sorter), to);
-    written(py, from_, to, arguments, output, threads, progress, work)
-}
-
-/// Merges sorted inputs into an output.
-#[pyfunction]
-pub(crate) fn merge_files<'py>(
-    py: Python<'py>,
-    from_: Vec<Bound<'py, PyAny>>,
-    to: &Bound<'py, PyAny>,
-    arguments: Arguments,
-    output: Output,
-    threads: Threads,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    written(py, from_, to, arguments, output, threads, progress, |job, to| job.merge(to))
-}
-
-/// Does work that writes an output.
-fn written<'py>(
-    py: Python<'py>,
-    from_: Vec<Bound<'py, PyAny>>,
-    to: &Bound<'py, PyAny>,
-    arguments: Arguments,
-    output: Output,
-    threads: Threads,
-    progress: Option<&Bound<'py, PyAny>>,
-    work: impl FnOnce(Job, To) -> Result<Report, Error> + Send,
-) -> PyResult<Bound<'py, PyDict>> {
     let (cancel, told) = (Cancel::new(), Told::default());
     let options = arguments.options(inputs(&from_)?, &cancel)?;
     let algorithm = output.algo.as_deref().filter(|name| *name != "auto");
@@ -396,7 +353,8 @@ fn written<'py>(
         algorithm: algorithm.map(|name| parsed("algo", name)).transpose()?,
         variant: output.variant.as_deref().map(|name| parsed("variant", name)).transpose()?,
     };
-    let mut sort = Sort::new().options(options).method(method).progress(|progress| told.tell(progress));
+    let mut sort =
+        Sort::new().options(options).method(method).progress(|progress| *lock(&told) = Some(progress));
     if let Some(name) = &output.to {
         sort = sort.to(format("to", name)?);
     }
@@ -410,12 +368,13 @@ fn written<'py>(
     sort = folders.into_iter().fold(sort, Sort::temp_dir);
     let mut target = Place::of(to, "output", "write")?;
     let report = waited(py, threads, progress, &cancel, &told, || {
-        let job = sort.resolve(target.path()).map_err(|error| exception(&error))?;
-        let done = match &mut target {
-            Place::Path(path) => work(job, To::File(path)),
-            Place::File(file) => work(job, To::Writer(file)),
+        let job = sort.resolve(target.path()).map_err(exception)?;
+        let to = match &mut target {
+            Place::Path(path) => To::File(path),
+            Place::File(file) => To::Writer(file),
         };
-        done.map_err(|error| exception(&error))
+        let done = if output.merge { job.merge(to) } else { job.run(&mut Choice(sorter), to) };
+        done.map_err(exception)
     })?;
     report_dict(py, &report)
 }
@@ -432,8 +391,7 @@ pub(crate) fn check_file(
 ) -> PyResult<Option<(String, String, String)>> {
     let (cancel, told) = (Cancel::new(), Told::default());
     let options = arguments.options(inputs(&from_)?, &cancel)?;
-    let check = Check::new().options(options).progress(|progress| told.tell(progress));
-    let found =
-        waited(py, threads, progress, &cancel, &told, || check.run().map_err(|error| exception(&error)))?;
+    let check = Check::new().options(options).progress(|progress| *lock(&told) = Some(progress));
+    let found = waited(py, threads, progress, &cancel, &told, || check.run().map_err(exception))?;
     Ok(found.disorder().map(|it| (it.place.clone(), it.value.clone(), it.before.clone())))
 }

@@ -344,7 +344,7 @@ fn read(args: &TraceArgs) -> anyhow::Result<(KeyBuf<'static>, KeyMap)> {
                 "{name}: has {} elements, fewer than -n {count}; use a smaller -n, or leave it out",
                 keys.len()
             );
-            keys.first(usize::try_from(count)?)
+            keys.truncated(Some(usize::try_from(count)?))
         }
     };
     Ok((keys, order))

@@ -20,7 +20,7 @@ use std::mem::MaybeUninit;
 
 use gpusort_order::item::Item;
 
-use super::items::{Part, Piece, begins, count, parts, sample, split};
+use super::items::{Part, Piece, count, parts, sample, split};
 use super::local::{Room, sort_by_vectors, with_keys};
 use super::radix;
 use super::vector::{Instructions, words};
@@ -48,37 +48,10 @@ const SAME: usize = 1 << 12;
 /// Keys sampled per bucket.
 const SAMPLES: usize = 16;
 
-/// The storage of the keys.
-enum Arrays<K> {
-    /// The arrays of the input.
-    Own(Vec<Vec<K>>),
-    /// One array with this number of keys, all initialised.
-    Kept(Kept, usize),
-}
-
-impl<K: Item> Arrays<K> {
-    fn get(&self, array: usize) -> &[K] {
-        match self {
-            Self::Own(arrays) => &arrays[array],
-            // SAFETY: `Divided::new` wrote all `n` keys.
-            Self::Kept(keys, n) => unsafe { keys.elements(*n) },
-        }
-    }
-
-    fn count(&self) -> usize {
-        match self {
-            Self::Own(arrays) => arrays.iter().map(Vec::len).sum(),
-            Self::Kept(_, n) => *n,
-        }
-    }
-}
-
 /// Blocks of keys, all partitioned by the same splitters.
-pub(super) struct Divided<K> {
+pub(super) struct Divided<'a, K> {
     with: Instructions,
-    arrays: Arrays<K>,
-    /// For each block, its array and its start there.
-    blocks: Vec<(usize, usize)>,
+    blocks: Vec<&'a [K]>,
     /// For each block and each bucket, the end of the bucket in the block.
     ends: Vec<u32>,
     /// For each bucket, its number of keys, and true if they are all equal.
@@ -86,44 +59,65 @@ pub(super) struct Divided<K> {
     ignored: u32,
 }
 
-impl<K: Item> Divided<K> {
-    /// Partitions the keys of the pieces; at least one. Keys that differ only in the lowest `ignored` bits
-    /// share a bucket.
-    pub(super) fn new<P: Piece<Item = K>>(with: Instructions, pieces: &[P], ignored: u32) -> Self {
+impl<'a, K: Item> Divided<'a, K> {
+    /// Partitions the keys of the pieces, at least one, into this memory. Keys that differ only in the lowest `ignored`
+    /// bits share a bucket.
+    pub(super) fn new<P: Piece<Item = K>>(
+        with: Instructions,
+        pieces: &[P],
+        ignored: u32,
+        memory: &'a mut Kept,
+    ) -> Self {
         let n = count(pieces);
         let parts = parts(pieces, block_size::<K>(n));
         let splitters = splitters(pieces, n, ignored);
-        let mut keys = Kept::new::<K>(n);
-        let blocks = split(keys.places(n), parts.iter().map(Part::len));
-        let (ends, buckets) = divide(with, splitters, parts.iter().zip(blocks), |(part, places)| {
+        let blocks = split(memory.places(n), parts.iter().map(Part::len));
+        Self::of(with, splitters, ignored, parts.iter().zip(blocks), |(part, places)| {
             with.write(places, part.items());
             // SAFETY: `write` filled all places, since the part has one key for each.
             unsafe { &mut *(std::ptr::from_mut(places) as *mut [K]) }
-        });
-        let blocks = begins(parts.iter().map(Part::len)).map(|begin| (0, begin)).collect();
-        // The blocks cover the array, so all its keys are initialised.
-        Self { with, arrays: Arrays::Kept(keys, n), blocks, ends, buckets, ignored }
+        })
     }
 
     /// Partitions the keys of these arrays in place; at least one.
-    pub(super) fn of_arrays(with: Instructions, mut arrays: Vec<Vec<K>>) -> Self {
-        let n = arrays.iter().map(Vec::len).sum();
-        let size = block_size::<K>(n);
+    pub(super) fn of_arrays(with: Instructions, arrays: &'a mut [Vec<K>]) -> Self {
+        let size = block_size::<K>(arrays.iter().map(Vec::len).sum());
         let pieces: Vec<Cow<[K]>> = arrays.iter().map(|array| Cow::Borrowed(&array[..])).collect();
-        let splitters = splitters(&pieces, n, 0);
-        let blocks = arrays
-            .iter()
-            .enumerate()
-            .flat_map(|(at, array)| (0..array.len()).step_by(size).map(move |begin| (at, begin)));
-        let blocks = blocks.collect();
-        let chunks = arrays.iter_mut().flat_map(|array| array.chunks_mut(size));
-        let (ends, buckets) = divide(with, splitters, chunks, |block| block);
-        Self { with, arrays: Arrays::Own(arrays), blocks, ends, buckets, ignored: 0 }
+        let splitters = splitters(&pieces, count(&pieces), 0);
+        let blocks = arrays.iter_mut().flat_map(|array| array.chunks_mut(size));
+        Self::of(with, splitters, 0, blocks, |block| block)
+    }
+
+    /// Partitions the block that `fill` makes of each part.
+    fn of<T: Send>(
+        with: Instructions,
+        (splitters, alike): (Vec<u64>, Vec<bool>),
+        ignored: u32,
+        parts: impl Iterator<Item = T>,
+        fill: impl Fn(T) -> &'a mut [K] + Sync,
+    ) -> Self {
+        let splitters: Vec<K> = words(splitters);
+        let parts: Vec<T> = parts.collect();
+        let mut ends = vec![0; parts.len() * alike.len()];
+        let parts = parts.into_iter().zip(ends.chunks_mut(alike.len()));
+        let blocks = parallel::map_parts(parts, |(part, ends)| {
+            let block = fill(part);
+            Room::with(|room| room.divide(with, block, &splitters, ends));
+            &*block
+        });
+        let mut buckets: Vec<_> = alike.into_iter().map(|alike| (0, alike)).collect();
+        for ends in ends.chunks(buckets.len()) {
+            let begins = [0].iter().chain(ends);
+            for (((size, _), end), begin) in buckets.iter_mut().zip(ends).zip(begins) {
+                *size += (end - begin) as usize;
+            }
+        }
+        Self { with, blocks, ends, buckets, ignored }
     }
 
     /// Sorts all keys into one array.
     pub(super) fn sorted(self) -> Vec<K> {
-        let (with, n) = (self.with, self.arrays.count());
+        let (with, n) = (self.with, self.count());
         let mut sorted = memory::room(n);
         self.sort(&mut sorted.spare_capacity_mut()[..n], &|keys, to| with.write(to, keys.iter().copied()));
         // SAFETY:
@@ -173,19 +167,24 @@ impl<K: Item> Divided<K> {
             return;
         }
         let pieces: Vec<_> = self.parts(bucket).map(Cow::Borrowed).collect();
-        if to.len() <= self.arrays.count() / 4 * 3 {
-            return Self::new(self.with, &pieces, self.ignored).sort(to, give);
+        if to.len() <= self.count() / 4 * 3 {
+            let mut memory = Kept::new::<K>(to.len());
+            return Divided::new(self.with, &pieces, self.ignored, &mut memory).sort(to, give);
         }
         // Splitters hardly divide such keys: most of them are in this bucket.
         give(&mut radix::sort(pieces), to);
     }
 
+    fn count(&self) -> usize {
+        self.blocks.iter().map(|block| block.len()).sum()
+    }
+
     /// Returns the keys of a bucket in each block.
     fn parts(&self, bucket: usize) -> impl Iterator<Item = &[K]> {
         let blocks = self.blocks.iter().zip(self.ends.chunks(self.buckets.len()));
-        blocks.map(move |(&(array, begin), ends)| {
+        blocks.map(move |(block, ends)| {
             let first = if bucket == 0 { 0 } else { ends[bucket - 1] };
-            &self.arrays.get(array)[begin + first as usize..begin + ends[bucket] as usize]
+            &block[first as usize..ends[bucket] as usize]
         })
     }
 
@@ -202,31 +201,6 @@ impl<K: Item> Divided<K> {
 /// Returns the number of keys per block: each core gets several blocks, so that no core waits for another.
 fn block_size<K>(n: usize) -> usize {
     (n / (2 * parallel::threads())).clamp(LEAST, BLOCK / size_of::<K>())
-}
-
-/// Partitions the block that `fill` makes of each part. Returns the end of each bucket in each block; then
-/// for each bucket its number of keys, and true if they are all equal.
-fn divide<'a, T: Send, K: Item>(
-    with: Instructions,
-    (splitters, alike): (Vec<u64>, Vec<bool>),
-    parts: impl Iterator<Item = T>,
-    fill: impl Fn(T) -> &'a mut [K] + Sync,
-) -> (Vec<u32>, Vec<(usize, bool)>) {
-    let splitters: Vec<K> = words(splitters);
-    let parts: Vec<T> = parts.collect();
-    let mut ends = vec![0; parts.len() * alike.len()];
-    parallel::map_parts(parts.into_iter().zip(ends.chunks_mut(alike.len())), |(part, ends)| {
-        let block = fill(part);
-        Room::with(|room| room.divide(with, block, &splitters, ends));
-    });
-    let mut buckets: Vec<_> = alike.into_iter().map(|alike| (0, alike)).collect();
-    for ends in ends.chunks(buckets.len()) {
-        let begins = [0].iter().chain(ends);
-        for (((size, _), end), begin) in buckets.iter_mut().zip(ends).zip(begins) {
-            *size += (end - begin) as usize;
-        }
-    }
-    (ends, buckets)
 }
 
 /// Returns splitters with zeros in the lowest `ignored` bits, and for each bucket between them true if its
@@ -259,17 +233,18 @@ fn splitters<P: Piece>(pieces: &[P], n: usize, ignored: u32) -> (Vec<u64>, Vec<b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numbers;
+    use crate::tests::numbers;
 
     /// Sorts the keys both ways by every instruction set of this processor.
     fn check(keys: &[u64], name: &str) {
         fn is_right<W: Item>(with: Instructions, keys: &[W]) -> bool {
             let (a, b) = keys.split_at(keys.len() / 3);
             let pieces: [Cow<[W]>; 3] = [a.into(), Vec::new().into(), b.into()];
-            let arrays = pieces.iter().map(|piece| piece.to_vec()).collect();
+            let mut arrays: Vec<Vec<W>> = pieces.iter().map(|piece| piece.to_vec()).collect();
+            let mut memory = Kept::new::<W>(keys.len());
             let mut expected = keys.to_vec();
             expected.sort_unstable();
-            [Divided::new(with, &pieces, 0), Divided::of_arrays(with, arrays)]
+            [Divided::new(with, &pieces, 0, &mut memory), Divided::of_arrays(with, &mut arrays)]
                 .into_iter()
                 .all(|divided| divided.sorted() == expected)
         }
@@ -315,14 +290,7 @@ mod tests {
                     ends.insert(0, buckets[0] as u32);
                 }
                 let buckets = buckets.into_iter().map(|size| (size, false)).collect();
-                let divided = Divided {
-                    with,
-                    arrays: Arrays::Own(vec![first]),
-                    blocks: vec![(0, 0)],
-                    ends,
-                    buckets,
-                    ignored: 0,
-                };
+                let divided = Divided { with, blocks: vec![&first], ends, buckets, ignored: 0 };
                 assert!(divided.sorted() == expected);
             }
         }

@@ -34,16 +34,6 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
-/// Returns random numbers for tests: good in all bits, and equal on every machine.
-#[cfg(test)]
-fn numbers() -> impl FnMut() -> u64 {
-    let mut state = 1;
-    move || {
-        let number = random(&mut state);
-        (number ^ number >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
-}
-
 /// Returns the name of the instruction set that sorts keys on the CPU.
 pub fn instructions() -> &'static str {
     vector::Instructions::chosen().name()
@@ -60,7 +50,16 @@ mod tests {
     use gpusort_order::item::Pair;
 
     use super::items::Keyed;
-    use super::{numbers, positions, sort, sort_shorts, sort_words, top};
+    use super::{positions, random, sort, sort_shorts, sort_words, top};
+
+    /// Returns random numbers for tests: good in all bits, and equal on every machine.
+    pub(crate) fn numbers() -> impl FnMut() -> u64 {
+        let mut state = 1;
+        move || {
+            let number = random(&mut state);
+            (number ^ number >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        }
+    }
 
     /// Sizes around the thresholds for one core and for all cores.
     const SIZES: [usize; 5] = [700, 5_000, 30_000, 100_000, 300_001];

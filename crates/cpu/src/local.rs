@@ -20,7 +20,7 @@ use super::vector::Instructions;
 use gpusort_base::memory;
 use gpusort_base::report::Form;
 
-/// The maximum number of elements for insertion sort.
+/// The maximum number of elements for a comparison sort, which needs no counts.
 const INSERTION: usize = 24;
 
 /// Narrower digits sort any smaller number of elements.
@@ -250,11 +250,8 @@ pub(super) unsafe fn as_unwritten<T>(places: &mut [T]) -> &mut [MaybeUninit<T>] 
 /// Sorts elements that no other thread changes, with a scratch array of at least their number.
 fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGITS]) {
     let n = items.len();
-    if n <= INSERTION {
-        return insert(items);
-    }
-    if u32::try_from(n).is_err() {
-        // Counts have 32 bits.
+    // Counts have 32 bits.
+    if n <= INSERTION || u32::try_from(n).is_err() {
         return items.sort_by_key(|item| item.key());
     }
     let extremes = T::extremes(items.iter().copied());
@@ -365,18 +362,5 @@ unsafe fn scatter<T: Copy, R>(
         // - By the caller's promise, places go from 0 up to the number of elements.
         // - `to` has that number of places, as asserted above.
         unsafe { *to.get_unchecked_mut(place) = map(item) };
-    }
-}
-
-#[inline]
-fn insert<T: Item>(items: &mut [T]) {
-    for end in 1..items.len() {
-        let item = items[end];
-        let mut place = end;
-        while place > 0 && items[place - 1].key() > item.key() {
-            items[place] = items[place - 1];
-            place -= 1;
-        }
-        items[place] = item;
     }
 }

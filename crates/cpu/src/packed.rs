@@ -22,8 +22,9 @@ use super::items::{Part, Piece, begins, count, join, parts, records, sample, spl
 use super::local::{Room, sort_by_vectors, with_keys};
 use super::sort::{MANY, in_order, sort_unordered};
 use super::vector::Instructions;
+use gpusort_base::memory::{self, Kept};
+use gpusort_base::parallel;
 use gpusort_base::report::Form;
-use gpusort_base::{memory, parallel};
 
 /// The maximum number of keys that one core sorts if there are others.
 const SERIAL: usize = 1 << 14;
@@ -67,21 +68,16 @@ impl Packing {
     }
 
     fn of_wide<P: Piece<Item: Word>>(with: Instructions, parts: &[Part<P>], n: usize) -> Self {
+        // The least and the greatest key, the bits of all keys, and those of any key.
+        type Extent = (u64, u64, u64, u64);
+        let join = |(a, b, c, d): Extent, (e, f, g, h): Extent| (a.min(e), b.max(f), c & g, d | h);
         let of_part = |part: &Part<P>| {
-            let first = part.items().next().map_or(0, Into::into);
-            with.with(|| {
-                part.items().map(Into::<u64>::into).fold(
-                    (first, first, first, 0),
-                    |(first, least, greatest, differ), key| {
-                        (first, least.min(key), greatest.max(key), differ | key ^ first)
-                    },
-                )
-            })
+            let keys = part.items().map(Into::<u64>::into).map(|key| (key, key, key, key));
+            with.with(|| keys.reduce(join)).unwrap_or_default()
         };
-        let (_, least, greatest, differ) = parallel::map_parts(parts, of_part)
-            .into_iter()
-            .reduce(|(first, a, b, c), (other, d, e, f)| (first, a.min(d), b.max(e), c | f | first ^ other))
-            .unwrap_or_default();
+        let all = parallel::map_parts(parts, of_part).into_iter().reduce(join);
+        let (least, greatest, of_all, of_any) = all.unwrap_or_default();
+        let differ = of_all ^ of_any;
         let bits = usize::BITS - n.leading_zeros();
         let key_bits = u64::BITS - (greatest - least).leading_zeros();
         let dropped = (key_bits + bits).saturating_sub(u64::BITS);
@@ -241,7 +237,7 @@ fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
         with_keys(n, work);
     } else {
         let ignored = if packing.is_exact { 0 } else { packing.bits };
-        Divided::new(with, &packed, ignored).sort(to, &give);
+        Divided::new(with, &packed, ignored, &mut Kept::new::<u64>(n)).sort(to, &give);
     }
     // SAFETY:
     // - The capacity is at least `n`.
@@ -254,7 +250,7 @@ fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
 mod tests {
     use super::*;
     use crate::items::Keyed;
-    use crate::numbers;
+    use crate::tests::numbers;
 
     fn check<W: Word>(keys: &[W], name: &str) -> Form {
         let n = keys.len();

@@ -75,7 +75,8 @@ pub fn sort_words<W: Word>(
     if is_for_one || parallel::threads() == 1 {
         return in_place(words, &mut |keys| Room::with(|room| room.sort_shared(keys)));
     }
-    let divided = Divided::new(with, &[Keyed { elements: &*words, key }], 0);
+    let mut memory = Kept::new::<W>(n);
+    let divided = Divided::new(with, &[Keyed { elements: &*words, key }], 0, &mut memory);
     let give = move |keys: &mut [W], words: &mut [MaybeUninit<W>]| {
         with.write(words, keys.iter().map(|&key| bits(key)));
     };

@@ -71,8 +71,8 @@ pub(super) fn sort_unordered<P: Piece>(pieces: Vec<P>) -> (Vec<P::Item>, Form) {
     if parallel::threads() == 1 {
         return by_one_core(pieces);
     }
-    let arrays = pieces.into_iter().map(|piece| into_one(vec![piece])).collect();
-    (Divided::of_arrays(with, arrays).sorted(), Form::Quicksort)
+    let mut arrays: Vec<_> = pieces.into_iter().map(|piece| into_one(vec![piece])).collect();
+    (Divided::of_arrays(with, &mut arrays).sorted(), Form::Quicksort)
 }
 
 /// Returns the form of elements in order or in reverse order; `None` for other elements. Elements in reverse
@@ -104,7 +104,8 @@ fn all<P: Piece>(parts: &[Part<P>], holds: impl Fn(u64, u64) -> bool + Sync) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{numbers, records};
+    use crate::records;
+    use crate::tests::numbers;
 
     /// Sizes around the thresholds.
     const SIZES: [usize; 10] = [0, 1, 2, 3, FEW - 1, FEW, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL + 1];

@@ -158,7 +158,7 @@ mod tests {
     use gpusort_order::item::Pair;
 
     use super::*;
-    use crate::numbers;
+    use crate::tests::numbers;
 
     fn check(pieces: &[Vec<u32>], k: usize) {
         let pieces: Vec<Cow<[u32]>> = pieces.iter().map(|piece| Cow::Borrowed(&piece[..])).collect();

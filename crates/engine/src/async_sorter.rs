@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
-use gpusort_order::key::{ElementType, KeyMap, Word};
+use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
 
 use crate::element::Element;
+use crate::key_buf::KeyWidth;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::lock;
 use gpusort_gpu::Context;
@@ -34,8 +35,8 @@ use gpusort_gpu::buffers::{BufferSorter, Count, MEMORY_HINTS, MOST, Spec};
 /// ```
 pub struct AsyncSorter {
     context: Context,
-    /// The compiled sorters, by type, direction and presence of an argsort.
-    sorters: Mutex<HashMap<(ElementType, bool, bool), Arc<BufferSorter>>>,
+    /// The compiled sorters, by width of keys and presence of an argsort.
+    sorters: Mutex<HashMap<(KeyWords, bool), Arc<BufferSorter>>>,
 }
 
 impl AsyncSorter {
@@ -114,10 +115,10 @@ impl AsyncSorter {
             return Ok(());
         }
         let map = T::Word::map(KeyMap { descending, ..KeyMap::ascending(T::TYPE) });
-        let (keys, encoder) = self.record(elements, descending, false)?;
+        let (keys, encoder) = self.record(elements, map, false)?;
         let sorted: Vec<T::Word> = self.read(encoder, &keys).await?;
-        for (element, word) in elements.iter_mut().zip(sorted) {
-            *element = T::from_word(if is_wide::<T>() { word } else { word.bits(map) });
+        for (element, key) in elements.iter_mut().zip(sorted) {
+            *element = T::from_word(key.bits(map));
         }
         Ok(())
     }
@@ -126,34 +127,27 @@ impl AsyncSorter {
         if elements.len() < 2 {
             return Ok((0..elements.len() as u32).collect());
         }
-        let (positions, encoder) = self.record(elements, descending, true)?;
+        let map = T::Word::map(KeyMap { descending, ..KeyMap::ascending(T::TYPE) });
+        let (positions, encoder) = self.record(elements, map, true)?;
         self.read(encoder, &positions).await
     }
 
-    /// Uploads elements to the device, and records their sort. Returns the buffer of the sorted elements or
+    /// Uploads the keys of elements to the device, and records their sort. Returns the buffer of the sorted keys or
     /// positions.
     fn record<T: Element>(
         &self,
         elements: &[T],
-        descending: bool,
+        map: WordMap<T::Word>,
         argsort: bool,
     ) -> Result<(wgpu::Buffer, wgpu::CommandEncoder), Error> {
         let too_many = || Error::limit("elements in one sort", elements.len() as u64, MOST.into());
         let count = u32::try_from(elements.len()).ok().filter(|&count| count <= MOST).ok_or_else(too_many)?;
-        // Narrow elements are sent as their keys, which are in order as words.
-        let map = T::Word::map(KeyMap { descending, ..KeyMap::ascending(T::TYPE) });
-        let word = |element: &T| {
-            let word = element.to_word();
-            if is_wide::<T>() { word } else { word.key(map) }
-        };
-        let words: Vec<T::Word> = elements.iter().map(word).collect();
-        let (element, descending) =
-            if is_wide::<T>() { (T::TYPE, descending) } else { (ElementType::U32, false) };
-        let sorter = self.sorter(element, descending, argsort)?;
+        let keys: Vec<T::Word> = elements.iter().map(|element| element.to_word().key(map)).collect();
+        let sorter = self.sorter(T::Word::WIDTH, argsort)?;
         // Refuses elements that exceed the device's memory.
         let workspace = sorter.workspace(count)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
-        let keys = self.context.filled("keys", bytemuck::cast_slice(&words), usage)?;
+        let keys = self.context.filled("keys", bytemuck::cast_slice(&keys), usage)?;
         let mut encoder = self.context.encoder("sort");
         let all = Count::Host(count);
         if !argsort {
@@ -165,20 +159,16 @@ impl AsyncSorter {
         Ok((positions, encoder))
     }
 
-    fn sorter(
-        &self,
-        element: ElementType,
-        descending: bool,
-        argsort: bool,
-    ) -> Result<Arc<BufferSorter>, Error> {
-        let kind = (element, descending, argsort);
+    /// Returns a sorter of keys of this width.
+    fn sorter(&self, width: KeyWords, argsort: bool) -> Result<Arc<BufferSorter>, Error> {
         let mut sorters = lock(&self.sorters);
-        if let Some(sorter) = sorters.get(&kind) {
+        if let Some(sorter) = sorters.get(&(width, argsort)) {
             return Ok(Arc::clone(sorter));
         }
-        let spec = Spec::new(element).descending(descending).argsort(argsort).segments(false);
+        let key = if width == KeyWords::One { ElementType::U32 } else { ElementType::U64 };
+        let spec = Spec::new(key).argsort(argsort).segments(false);
         let sorter = Arc::new(BufferSorter::new(&self.context.device, &self.context.queue, spec)?);
-        sorters.insert(kind, Arc::clone(&sorter));
+        sorters.insert((width, argsort), Arc::clone(&sorter));
         Ok(sorter)
     }
 
@@ -205,9 +195,4 @@ impl AsyncSorter {
         here.unmap();
         Ok(words)
     }
-}
-
-/// Returns true if the device sorts elements of this type without a conversion.
-fn is_wide<T: Element>() -> bool {
-    ElementType::WIDE.contains(&T::TYPE)
 }

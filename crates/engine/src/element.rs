@@ -9,7 +9,7 @@ use half::f16;
 
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::report::{Form, Report};
-use crate::sorter::{Request, Sorted, Sorter};
+use crate::sorter::{Request, Sorted, Sorter, number_of_records};
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
@@ -135,7 +135,7 @@ pub fn sort_descending<T: Element>(elements: &mut [T]) {
 /// Panics for 2^32 elements or more: use [`argsort_u64`] for them.
 #[must_use]
 pub fn argsort<T: Element>(elements: &[T]) -> Vec<u32> {
-    narrow_positions(elements, ASCENDING)
+    done(argsort_on_cpu(elements, ASCENDING)).0
 }
 
 /// Returns the positions of the elements in the order of [`sort_descending`]; equal elements keep
@@ -146,7 +146,7 @@ pub fn argsort<T: Element>(elements: &[T]) -> Vec<u32> {
 /// Panics like [`argsort`].
 #[must_use]
 pub fn argsort_descending<T: Element>(elements: &[T]) -> Vec<u32> {
-    narrow_positions(elements, DESCENDING)
+    done(argsort_on_cpu(elements, DESCENDING)).0
 }
 
 /// Like [`argsort`], for any number of elements.
@@ -204,13 +204,8 @@ pub fn argtop_descending<T: Element>(elements: &[T], k: usize) -> Vec<u32> {
     done(Sorter::cpu().argtop_as(elements, k, DESCENDING))
 }
 
-fn narrow_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u32> {
-    let positions = argsort_on_cpu(elements, order).map(|(positions, _)| positions);
-    positions.unwrap_or_else(|| done(Sorter::cpu().argsort_as(elements, order)).0)
-}
-
 fn wide_positions<T: Element>(elements: &[T], order: KeyOrder) -> Vec<u64> {
-    if let Some((positions, _)) = argsort_on_cpu(elements, order) {
+    if let Ok((positions, _)) = argsort_on_cpu(elements, order) {
         return parallel::map(&positions, |&position| position.into());
     }
     let positions: Vec<u64> = (0..elements.len() as u64).collect();
@@ -234,12 +229,16 @@ macro_rules! by_keys {
     }};
 }
 
-/// Returns the positions in this order; `None` if 32 bits cannot tell the elements apart.
+/// Returns the positions in this order. Reads no clock, like [`sort_on_cpu`].
+///
+/// # Errors
+///
+/// Fails if 32 bits cannot tell the elements apart.
 #[doc(hidden)]
-pub fn argsort_on_cpu<T: Element>(elements: &[T], order: KeyOrder) -> Option<(Vec<u32>, Form)> {
-    u32::try_from(elements.len()).ok()?;
+pub fn argsort_on_cpu<T: Element>(elements: &[T], order: KeyOrder) -> Result<(Vec<u32>, Form), Error> {
+    number_of_records(elements.len())?;
     let map = T::Word::map(order.map(T::TYPE));
-    Some(by_keys!(elements, map, keys => cpu::positions(&[keys])))
+    Ok(by_keys!(elements, map, keys => cpu::positions(&[keys])))
 }
 
 /// Sorts in place. Reads no clock, because a reading takes as long as a sort of a few elements.
@@ -350,12 +349,12 @@ impl Sorter {
         elements: &[T],
         order: KeyOrder,
     ) -> Result<(Vec<u32>, Report), Error> {
-        let start = Instant::now();
-        let on_cpu = self.started().is_none().then(|| argsort_on_cpu(elements, order)).flatten();
-        match on_cpu {
-            Some((positions, form)) => Ok((positions, Report::on_cpu(form, start.elapsed()))),
-            None => self.ordered(elements, order, Request::positions),
+        if self.started().is_some() {
+            return self.ordered(elements, order, Request::positions);
         }
+        let start = Instant::now();
+        let (positions, form) = argsort_on_cpu(elements, order)?;
+        Ok((positions, Report::on_cpu(form, start.elapsed())))
     }
 
     #[doc(hidden)]
@@ -398,11 +397,12 @@ impl Sorter {
         k: usize,
         order: KeyOrder,
     ) -> Result<Vec<u32>, Error> {
-        if self.started().is_some() || !is_few(k, elements.len()) || u32::try_from(elements.len()).is_err() {
+        if self.started().is_some() || !is_few(k, elements.len()) {
             let (mut positions, _) = self.argsort_as(elements, order)?;
             positions.truncate(k);
             return Ok(positions);
         }
+        number_of_records(elements.len())?;
         let map = T::Word::map(order.map(T::TYPE));
         let pair = |key, position| Pair { key, position };
         Ok(cpu::records(&by_keys!(elements, map, keys => cpu::top(&[keys], k, pair))))

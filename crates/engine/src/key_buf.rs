@@ -86,13 +86,8 @@ impl<W: KeyWidth> From<Vec<Vec<W>>> for KeyBuf<'_> {
 /// Compares words as sequences, regardless of blocks.
 impl PartialEq for KeyBuf<'_> {
     fn eq(&self, other: &Self) -> bool {
-        fn of<W: KeyWidth>(blocks: &[Block<W>], other: &KeyBuf) -> bool {
-            let other = W::blocks(other.borrowed());
-            other.is_some_and(|other| {
-                blocks.iter().flat_map(|block| &**block).eq(other.iter().flat_map(|block| &**block))
-            })
-        }
-        by_width!(self, blocks => of(blocks, other))
+        let [words, others] = [self, other].map(|words| words.borrowed().joined());
+        words.width() == others.width() && words.bytes() == others.bytes()
     }
 }
 
@@ -121,6 +116,13 @@ impl KeyBuf<'_> {
             Self::Narrow(_) => KeyWords::One,
             Self::Wide(_) => KeyWords::Two,
         }
+    }
+
+    /// Returns the first and the last word, if neither the first nor the last block is empty.
+    pub fn ends(&self) -> Option<[u64; 2]> {
+        by_width!(self, blocks => {
+            Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(u64::from))
+        })
     }
 
     /// Appends the blocks of `more`.
@@ -159,11 +161,6 @@ impl KeyBuf<'_> {
     /// Returns all words in one block.
     pub fn joined(self) -> KeyBuf<'static> {
         by_width!(self, blocks => join(blocks).into())
-    }
-
-    /// Returns the first `count` words, or all words if there are fewer.
-    pub fn first(self, count: usize) -> KeyBuf<'static> {
-        self.truncated(Some(count)).joined()
     }
 
     /// Returns at most `count` words from the start, or all words without a count.

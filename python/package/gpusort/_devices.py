@@ -28,7 +28,7 @@ class Device(NamedTuple):
 
 def devices() -> list[Device]:
     """The GPUs that can sort, by their numbers."""
-    return [Device(**known) for known in _gpusort.devices()]
+    return [Device(number, *known) for number, known in enumerate(_gpusort.devices())]
 
 
 class KeptDevice:

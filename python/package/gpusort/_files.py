@@ -329,6 +329,7 @@ def sort_file(
     is_one = _is_path(temp_dir)
     folders: list[Any] = [temp_dir] if is_one else list(cast("Sequence[Any]", temp_dir))
     output_options: dict[str, Any] = {
+        "merge": False,
         "to": to,
         "top": _top(top),
         "argsort": argsort,
@@ -373,6 +374,7 @@ def merge_files(
     b'1\\n2\\n3\\n'
     """
     output_options: dict[str, Any] = {
+        "merge": True,
         "to": to,
         "top": _top(top),
         "argsort": False,
@@ -385,7 +387,9 @@ def merge_files(
     tell, bar = _told(progress)
     try:
         arguments = _arguments(key, options)
-        return Report(**_gpusort.merge_files(_inputs(inputs), output, arguments, output_options, threads, tell))
+        return Report(
+            **_gpusort.sort_file(_inputs(inputs), output, arguments, output_options, None, threads, tell)
+        )
     finally:
         bar.end()
 

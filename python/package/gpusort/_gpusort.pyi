@@ -15,7 +15,6 @@ __all__ = [
     "is_packed",
     "is_sorted",
     "lexsort",
-    "merge_files",
     "sort",
     "sort_file",
     "top",
@@ -105,7 +104,7 @@ class Task:
 def is_packed(name: str, is_binary: bool, begin: bytes) -> bool: ...
 def unpacked(packed: bytes, most: int) -> bytes: ...
 def after_fork() -> None: ...
-def devices() -> list[dict[str, Any]]: ...
+def devices() -> list[tuple[str, str, str, str]]: ...
 def sort(
     array: Any,
     result: Any,
@@ -153,14 +152,6 @@ def sort_file(
     arguments: dict[str, Any],
     output: dict[str, Any],
     device: Device | None,
-    threads: int | None,
-    progress: _Tell | None,
-) -> dict[str, Any]: ...
-def merge_files(
-    from_: Sequence[Any],
-    to: Any,
-    arguments: dict[str, Any],
-    output: dict[str, Any],
     threads: int | None,
     progress: _Tell | None,
 ) -> dict[str, Any]: ...

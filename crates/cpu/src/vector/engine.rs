@@ -56,6 +56,27 @@ pub(super) trait Vector: Copy {
     unsafe fn exchange<const X: usize>(self) -> Self;
 }
 
+/// Returns, for each set of lanes, the places in these lanes and then the other places, in the order after
+/// [`Vector::divide`]. Each lane has `PLACES / lanes` places.
+pub(super) const fn divided<const PLACES: usize, const SETS: usize>(lanes: usize) -> [[u8; PLACES]; SETS] {
+    let mut all = [[0; PLACES]; SETS];
+    let mut set = 0;
+    while set < SETS {
+        // Visits each place twice: in lanes of the set, and then in the other lanes.
+        let (mut turn, mut filled) = (0, 0);
+        while turn < 2 * PLACES {
+            let (place, is_in) = (turn % PLACES, turn < PLACES);
+            if (set >> (place * lanes / PLACES) & 1 == 1) == is_in {
+                all[set][filled] = place as u8;
+                filled += 1;
+            }
+            turn += 1;
+        }
+        set += 1;
+    }
+    all
+}
+
 /// Code that the compiler translates for an instruction set.
 pub(super) trait Operation {
     type Output;
@@ -378,28 +399,16 @@ struct Rest<K> {
     least: Option<K>,
 }
 
-/// Sorts keys as [`SortKeys`](super::SortKeys) specifies.
-pub(super) unsafe fn sort<V: Vector>(
-    keys: &mut [V::Key],
-    room: &mut [MaybeUninit<V::Key>],
-    rest: &mut dyn FnMut(&mut [V::Key]),
-    divisions: u32,
-    random: u64,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { V::run(Sort::<V> { keys, room, rest, divisions, random }) };
-}
-
 /// Sorts keys. `rest` sorts ranges that pivots divide badly.
-struct Sort<'a, V: Vector> {
-    keys: &'a mut [V::Key],
+pub(super) struct Sort<'a, V: Vector> {
+    pub(super) keys: &'a mut [V::Key],
     /// Scratch memory. A range with more keys than fit is divided in place, which takes longer.
-    room: &'a mut [MaybeUninit<V::Key>],
-    rest: &'a mut dyn FnMut(&mut [V::Key]),
+    pub(super) room: &'a mut [MaybeUninit<V::Key>],
+    pub(super) rest: &'a mut dyn FnMut(&mut [V::Key]),
     /// The maximum depth of divisions; only inputs made against the pivots reach it.
-    divisions: u32,
+    pub(super) divisions: u32,
     /// The seed of the samples.
-    random: u64,
+    pub(super) random: u64,
 }
 
 impl<V: Vector> Operation for Sort<'_, V> {
@@ -481,25 +490,14 @@ impl<V: Vector> Operation for Sort<'_, V> {
     }
 }
 
-/// Divides keys by splitters as [`DivideKeys`](super::DivideKeys) specifies.
-pub(super) unsafe fn divide<V: Vector>(
-    keys: &mut [V::Key],
-    room: &mut [MaybeUninit<V::Key>],
-    splitters: &[V::Key],
-    ends: &mut [u32],
-) {
-    // SAFETY: the caller's promise.
-    unsafe { V::run(DivideBySplitters::<V> { keys, room, splitters, ends }) };
-}
-
 /// Divides keys by sorted splitters, first by the middle splitter.
-struct DivideBySplitters<'a, V: Vector> {
-    keys: &'a mut [V::Key],
+pub(super) struct DivideBySplitters<'a, V: Vector> {
+    pub(super) keys: &'a mut [V::Key],
     /// Scratch memory, at least as long as `keys`.
-    room: &'a mut [MaybeUninit<V::Key>],
-    splitters: &'a [V::Key],
+    pub(super) room: &'a mut [MaybeUninit<V::Key>],
+    pub(super) splitters: &'a [V::Key],
     /// The end of the keys less than each splitter, and then the end of the keys.
-    ends: &'a mut [u32],
+    pub(super) ends: &'a mut [u32],
 }
 
 impl<V: Vector> Operation for DivideBySplitters<'_, V> {

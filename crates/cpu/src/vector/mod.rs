@@ -50,15 +50,14 @@ mod neon;
 #[allow(clippy::wildcard_imports, reason = "each instruction is a function of its own")]
 mod x86;
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::{ptr, slice};
 
 use bytemuck::allocation::cast_vec;
-use bytemuck::cast_slice;
 use gpusort_order::item::Item;
 
 /// The number of vectors sorted in registers.
@@ -84,7 +83,16 @@ struct Sorts<K> {
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 impl<K: gpusort_order::key::Word> Sorts<K> {
     const fn of<V: engine::Vector<Key = K>>() -> Self {
-        Self { sort: engine::sort::<V>, divide: engine::divide::<V> }
+        Self {
+            // SAFETY: the caller has the instructions.
+            sort: |keys, room, rest, divisions, random| unsafe {
+                V::run(engine::Sort::<V> { keys, room, rest, divisions, random });
+            },
+            // SAFETY: as above.
+            divide: |keys, room, splitters, ends| unsafe {
+                V::run(engine::DivideBySplitters::<V> { keys, room, splitters, ends });
+            },
+        }
     }
 }
 
@@ -176,7 +184,7 @@ impl Instructions {
     /// Returns the maximum number of such keys sorted in registers, without room; 0 if vectors do not sort
     /// them.
     pub(super) fn in_registers<T: Item>(self) -> usize {
-        if is::<T, u32>() || is::<T, u64>() { ROWS * self.0.bytes / size_of::<T>() } else { 0 }
+        if self.sorts::<T>() { ROWS * self.0.bytes / size_of::<T>() } else { 0 }
     }
 
     /// Sorts keys; room up to the number of keys makes the sort faster. Returns false, and leaves the keys, if
@@ -204,17 +212,10 @@ impl Instructions {
         room: &mut [MaybeUninit<T>],
         mut rest: impl FnMut(&mut [T]),
     ) -> bool {
-        let Some((narrow, wide)) = &self.0.sorts else { return false };
-        if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
-            let mut rest = |keys: &mut [u32]| as_slice_of(keys).into_iter().for_each(&mut rest);
-            // SAFETY: the processor has the instructions, or there would be no `self`.
-            unsafe { (narrow.sort)(keys, room, &mut rest, divisions, random) };
-        } else if let (Some(keys), Some(room)) = (as_slice_of::<_, u64>(keys), as_slice_of(room)) {
-            let mut rest = |keys: &mut [u64]| as_slice_of(keys).into_iter().for_each(&mut rest);
-            // SAFETY: as above.
-            unsafe { (wide.sort)(keys, room, &mut rest, divisions, random) };
-        }
-        self.in_registers::<T>() > 0
+        let Some(sorts) = self.sorting() else { return false };
+        // SAFETY: the processor has the instructions, or there would be no `self`.
+        unsafe { (sorts.sort)(keys, room, &mut rest, divisions, random) };
+        true
     }
 
     /// Runs `work`, compiled for the instructions, which makes loops over elements faster.
@@ -238,7 +239,14 @@ impl Instructions {
 
     /// Returns true if vectors sort such keys.
     pub(super) fn sorts<T: Item>(self) -> bool {
-        self.in_registers::<T>() > 0
+        self.sorting::<T>().is_some()
+    }
+
+    /// Returns the functions for such keys; `None` if vectors do not sort them.
+    fn sorting<T: Item>(self) -> Option<&'static Sorts<T>> {
+        let (narrow, wide) = self.0.sorts.as_ref()?;
+        let [narrow, wide]: [&dyn Any; 2] = [narrow, wide];
+        narrow.downcast_ref().or(wide.downcast_ref())
     }
 
     /// Divides keys by sorted splitters, one fewer than `ends`, with a room of equal length. Stores the end of
@@ -250,21 +258,16 @@ impl Instructions {
         splitters: &[T],
         ends: &mut [u32],
     ) {
-        let (narrow, wide) = self.0.sorts.as_ref().expect("keys are divided by vectors");
+        let sorts = self.sorting().expect("keys are divided by vectors");
         assert!(
             keys.len() <= room.len() && u32::try_from(keys.len()).is_ok(),
             "there is as much room as keys"
         );
         assert_eq!(splitters.len() + 1, ends.len(), "each bucket has an end");
-        if let (Some(keys), Some(room)) = (as_slice_of::<_, u32>(keys), as_slice_of(room)) {
-            // SAFETY:
-            // - The processor has the instructions, or there would be no `self`.
-            // - The room has the length of the keys, and each bucket has an end.
-            unsafe { (narrow.divide)(keys, room, cast_slice(splitters), ends) };
-        } else if let (Some(keys), Some(room)) = (as_slice_of::<_, u64>(keys), as_slice_of(room)) {
-            // SAFETY: as above.
-            unsafe { (wide.divide)(keys, room, cast_slice(splitters), ends) };
-        }
+        // SAFETY:
+        // - The processor has the instructions, or there would be no `self`.
+        // - The room has the length of the keys, and each bucket has an end.
+        unsafe { (sorts.divide)(keys, room, splitters, ends) };
     }
 
     /// Returns true if a sort by digits is faster than a sort by vectors for `n` elements. `sample` takes a
@@ -315,18 +318,14 @@ fn is<A: 'static, B: 'static>() -> bool {
     TypeId::of::<A>() == TypeId::of::<B>()
 }
 
-/// Returns the slice as a slice of `B`, if `A` is `B`.
-fn as_slice_of<A: 'static, B: 'static>(slice: &mut [A]) -> Option<&mut [B]> {
-    // SAFETY: the types are the same.
-    is::<A, B>().then(|| unsafe { slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), slice.len()) })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use gpusort_order::key::Word;
 
     use super::*;
-    use crate::numbers;
+    use crate::tests::numbers;
 
     /// Returns the vector instructions of this machine.
     fn all() -> impl Iterator<Item = Instructions> {

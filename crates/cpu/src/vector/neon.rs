@@ -2,7 +2,7 @@
 
 use std::arch::aarch64::*;
 
-use super::engine::{Operation, Vector};
+use super::engine::{Operation, Vector, divided};
 use super::{Digits, Facts, NEVER, Sorts};
 
 /// Vectors of four narrow keys or two wide keys. The counts for digits are those of AVX2: NEON was not
@@ -24,30 +24,11 @@ fn with_neon<O: Operation>(operation: O) -> O::Output {
     unsafe { operation.run() }
 }
 
-/// Returns, for each set of lanes, the bytes of its lanes and then the bytes of the other lanes.
-const fn bytes<const LANES: usize, const SETS: usize>() -> [[u8; 16]; SETS] {
-    let width = 16 / LANES;
-    let mut all = [[0; 16]; SETS];
-    let mut set = 0;
-    while set < SETS {
-        let (mut turn, mut place) = (0, 0);
-        while place < 16 {
-            // Visits each lane twice: for lanes in the set, and then for lanes outside the set.
-            let (lane, is_in) = (turn % LANES, turn < LANES);
-            let mut byte = 0;
-            while byte < width && (set >> lane & 1 == 1) == is_in {
-                all[set][place] = (lane * width + byte) as u8;
-                (byte, place) = (byte + 1, place + 1);
-            }
-            turn += 1;
-        }
-        set += 1;
-    }
-    all
-}
+/// The numbers of the bytes of four lanes, by set.
+static FOUR: [[u8; 16]; 16] = divided(4);
 
-static FOUR: [[u8; 16]; 16] = bytes::<4, 16>();
-static TWO: [[u8; 16]; 4] = bytes::<2, 4>();
+/// The numbers of the bytes of two lanes, by set.
+static TWO: [[u8; 16]; 4] = divided(2);
 
 /// Four keys.
 #[derive(Clone, Copy)]

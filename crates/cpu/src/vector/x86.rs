@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::engine::{Operation, Vector};
+use super::engine::{Operation, Vector, divided};
 use super::{Digits, Facts, NEVER, Sorts};
 
 /// AVX2, with the other instructions of such processors.
@@ -14,7 +14,7 @@ pub(super) const AVX2: Facts = Facts {
         Digits { any: NEVER, even: [1 << 13..NEVER, 1 << 13..NEVER] },
         Digits { any: 1 << 8, ..Digits::NEVER },
     ],
-    sorts: Some((Sorts::of::<U32x8<false>>(), Sorts::of::<U64x4<false>>())),
+    sorts: Some((Sorts::of::<U32x8>(), Sorts::of::<U64x4<false>>())),
 };
 
 /// AVX-512 with the parts (F, BW, DQ and VL) that all its processors since 2017 have.
@@ -93,7 +93,7 @@ struct U32x16(__m512i);
 
 impl Vector for U32x16 {
     type Key = u32;
-    type Half = U32x8<true>;
+    type Half = U32x8;
     const LANES: usize = 16;
     const MOST: u32 = u32::MAX;
 
@@ -170,35 +170,36 @@ impl Vector for U64x8 {
     }
 }
 
-/// For each set of eight lanes, the numbers of its lanes, one byte each, and then of the other lanes.
-static EIGHT: [u64; 256] = numbers(1);
+/// The numbers of eight lanes, by set.
+static EIGHT: [[u8; 8]; 256] = divided(8);
 
-/// For each set of four lanes of two words, the numbers of its words and then of the other words.
-static FOUR: [u64; 16] = numbers(2);
+/// The numbers of the words of four lanes, by set.
+static FOUR: [[u8; 8]; 16] = divided(4);
 
-const fn numbers<const SETS: usize>(words: u64) -> [u64; SETS] {
-    let mut all = [0; SETS];
-    let mut set = 0;
-    while set < SETS {
-        let (mut turn, mut place) = (0, 0);
-        while place < 8 {
-            // Visits each lane twice: for lanes in the set, and then for lanes outside the set.
-            let (lane, is_in) = (turn % (8 / words), turn < 8 / words);
-            let mut word = 0;
-            while word < words && (set >> lane & 1 == 1) == is_in {
-                all[set] |= (lane * words + word) << (8 * place);
-                (word, place) = (word + 1, place + 1);
-            }
-            turn += 1;
-        }
-        set += 1;
+/// Eight keys in AVX2. With fewer `LANES`, only the lower half of the vector has keys, for sorts of few keys.
+#[derive(Clone, Copy)]
+struct U32x8<const LANES: usize = 8>(__m256i);
+
+/// Loads a vector, or its lower half.
+#[inline(always)]
+unsafe fn load(from: *const __m256i, is_whole: bool) -> __m256i {
+    // SAFETY: the caller has AVX2, and may read these bytes.
+    unsafe {
+        if is_whole { _mm256_loadu_si256(from) } else { _mm256_castsi128_si256(_mm_loadu_si128(from.cast())) }
     }
-    all
 }
 
-/// Eight keys in AVX2, or within AVX-512.
-#[derive(Clone, Copy)]
-struct U32x8<const WITHIN: bool>(__m256i);
+/// Stores a vector, or its lower half.
+#[inline(always)]
+unsafe fn store(keys: __m256i, to: *mut __m256i, is_whole: bool) {
+    // SAFETY: the caller has AVX2, and may write these bytes.
+    unsafe {
+        match is_whole {
+            true => _mm256_storeu_si256(to, keys),
+            false => _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(keys)),
+        }
+    }
+}
 
 /// Returns all ones in the lanes below `count`.
 #[inline(always)]
@@ -207,32 +208,53 @@ unsafe fn below_of_8(count: usize) -> __m256i {
     unsafe { _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)) }
 }
 
-impl<const WITHIN: bool> Vector for U32x8<WITHIN> {
+impl<const LANES: usize> U32x8<LANES> {
+    #[inline(always)]
+    unsafe fn lower(self) -> __m128i {
+        // SAFETY: the caller has AVX2.
+        unsafe { _mm256_castsi256_si128(self.0) }
+    }
+}
+
+impl<const LANES: usize> Vector for U32x8<LANES> {
     type Key = u32;
-    type Half = U32x4<WITHIN>;
-    const LANES: usize = 8;
+    type Half = U32x8<4>;
+    const LANES: usize = LANES;
     const MOST: u32 = u32::MAX;
 
-    functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
-        fn load(from: *const u32) -> Self = Self(_mm256_loadu_si256(from.cast()));
-        fn store(self: Self, to: *mut u32) = _mm256_storeu_si256(to.cast(), self.0);
+    functions! { operation => with_avx2(operation);
+        fn load(from: *const u32) -> Self = Self(load(from.cast(), LANES == 8));
+        fn store(self: Self, to: *mut u32) = store(self.0, to.cast(), LANES == 8);
         fn load_first(from: *const u32, count: usize) -> Self = {
             let lanes = below_of_8(count);
             let others = _mm256_xor_si256(lanes, _mm256_set1_epi32(-1));
             Self(_mm256_or_si256(_mm256_maskload_epi32(from.cast(), lanes), others))
         };
-        fn store_first(self: Self, to: *mut u32, count: usize) =
-            _mm256_maskstore_epi32(to.cast(), below_of_8(count), self.0);
+        fn store_first(self: Self, to: *mut u32, count: usize) = {
+            let lanes = below_of_8(count);
+            match LANES {
+                8 => _mm256_maskstore_epi32(to.cast(), lanes, self.0),
+                // AMD's processors take twice as long for a whole vector.
+                _ => _mm_maskstore_epi32(to.cast(), Self(lanes).lower(), self.lower()),
+            }
+        };
         fn splat(key: u32) -> Self = Self(_mm256_set1_epi32(key as i32));
-        fn min(self: Self, other: Self) -> Self = Self(_mm256_min_epu32(self.0, other.0));
-        fn max(self: Self, other: Self) -> Self = Self(_mm256_max_epu32(self.0, other.0));
+        fn min(self: Self, other: Self) -> Self = Self(match LANES {
+            8 => _mm256_min_epu32(self.0, other.0),
+            // Whole vectors take twice the stack if registers are too few for all rows.
+            _ => _mm256_castsi128_si256(_mm_min_epu32(self.lower(), other.lower())),
+        });
+        fn max(self: Self, other: Self) -> Self = Self(match LANES {
+            8 => _mm256_max_epu32(self.0, other.0),
+            _ => _mm256_castsi128_si256(_mm_max_epu32(self.lower(), other.lower())),
+        });
         fn is_less(self: Self, other: Self) -> u32 = {
             // AVX2 has signed comparisons only.
             let is_not = _mm256_cmpeq_epi32(self.max(other).0, self.0);
-            !_mm256_movemask_ps(_mm256_castsi256_ps(is_not)) as u32 & 0xFF
+            !_mm256_movemask_ps(_mm256_castsi256_ps(is_not)) as u32 & below(LANES)
         };
         fn divide(self: Self, lanes: u32) -> Self = {
-            let numbers = _mm_cvtsi64_si128(EIGHT[lanes as usize & 0xFF] as i64);
+            let numbers = _mm_cvtsi64_si128(i64::from_le_bytes(EIGHT[lanes as usize & 0xFF]));
             Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
         };
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
@@ -254,12 +276,12 @@ impl<const WITHIN: bool> Vector for U32x8<WITHIN> {
     }
 }
 
-/// Four keys in AVX2, or within AVX-512. AVX2 compares signed keys only, so vectors of AVX2 hold keys with
-/// the highest bit flipped.
+/// Four keys in AVX2, or within AVX-512; with fewer `LANES` like [`U32x8`]. AVX2 compares signed keys only, so its
+/// vectors hold keys with the highest bit flipped.
 #[derive(Clone, Copy)]
-struct U64x4<const WITHIN: bool>(__m256i);
+struct U64x4<const WITHIN: bool, const LANES: usize = 4>(__m256i);
 
-impl<const WITHIN: bool> U64x4<WITHIN> {
+impl<const WITHIN: bool, const LANES: usize> U64x4<WITHIN, LANES> {
     #[inline(always)]
     unsafe fn flipped(keys: __m256i) -> __m256i {
         // SAFETY: the caller has AVX2.
@@ -283,15 +305,15 @@ unsafe fn below_of_4(count: usize) -> __m256i {
     unsafe { _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), _mm256_setr_epi64x(0, 1, 2, 3)) }
 }
 
-impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
+impl<const WITHIN: bool, const LANES: usize> Vector for U64x4<WITHIN, LANES> {
     type Key = u64;
-    type Half = U64x2<WITHIN>;
-    const LANES: usize = 4;
+    type Half = U64x4<WITHIN, 2>;
+    const LANES: usize = LANES;
     const MOST: u64 = u64::MAX;
 
     functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
-        fn load(from: *const u64) -> Self = Self(Self::flipped(_mm256_loadu_si256(from.cast())));
-        fn store(self: Self, to: *mut u64) = _mm256_storeu_si256(to.cast(), Self::flipped(self.0));
+        fn load(from: *const u64) -> Self = Self(Self::flipped(load(from.cast(), LANES == 4)));
+        fn store(self: Self, to: *mut u64) = store(Self::flipped(self.0), to.cast(), LANES == 4);
         fn load_first(from: *const u64, count: usize) -> Self = {
             let lanes = below_of_4(count);
             let others = _mm256_xor_si256(lanes, _mm256_set1_epi64x(-1));
@@ -309,11 +331,11 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
             false => Self::blended(other.0, self.0, _mm256_cmpgt_epi64(self.0, other.0)),
         };
         fn is_less(self: Self, other: Self) -> u32 = match WITHIN {
-            true => _mm256_cmplt_epu64_mask(self.0, other.0).into(),
-            false => _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(other.0, self.0))) as u32,
+            true => u32::from(_mm256_cmplt_epu64_mask(self.0, other.0)) & below(LANES),
+            false => _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(other.0, self.0))) as u32 & below(LANES),
         };
         fn divide(self: Self, lanes: u32) -> Self = {
-            let numbers = _mm_cvtsi64_si128(FOUR[lanes as usize & 0xF] as i64);
+            let numbers = _mm_cvtsi64_si128(i64::from_le_bytes(FOUR[lanes as usize & 0xF]));
             Self(_mm256_permutevar8x32_epi32(self.0, _mm256_cvtepu8_epi32(numbers)))
         };
         fn swap<const X: usize>(self: Self) -> Self = Self(match X {
@@ -339,90 +361,5 @@ impl<const WITHIN: bool> Vector for U64x4<WITHIN> {
                 Self::blended(self.0, other.0, _mm256_xor_si256(_mm256_cmpgt_epi64(self.0, other.0), upper))
             }
         };
-    }
-}
-
-/// Four keys, for sorts of few keys: pivots do not divide them.
-#[derive(Clone, Copy)]
-struct U32x4<const WITHIN: bool>(__m128i);
-
-impl<const WITHIN: bool> Vector for U32x4<WITHIN> {
-    type Key = u32;
-    type Half = Self;
-    const LANES: usize = 4;
-    const MOST: u32 = u32::MAX;
-
-    functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
-        fn load(from: *const u32) -> Self = Self(_mm_loadu_si128(from.cast()));
-        fn store(self: Self, to: *mut u32) = _mm_storeu_si128(to.cast(), self.0);
-        fn load_first(from: *const u32, count: usize) -> Self = {
-            let lanes = _mm256_castsi256_si128(below_of_8(count));
-            let others = _mm_xor_si128(lanes, _mm_set1_epi32(-1));
-            Self(_mm_or_si128(_mm_maskload_epi32(from.cast(), lanes), others))
-        };
-        fn store_first(self: Self, to: *mut u32, count: usize) =
-            _mm_maskstore_epi32(to.cast(), _mm256_castsi256_si128(below_of_8(count)), self.0);
-        fn splat(key: u32) -> Self = Self(_mm_set1_epi32(key as i32));
-        fn min(self: Self, other: Self) -> Self = Self(_mm_min_epu32(self.0, other.0));
-        fn max(self: Self, other: Self) -> Self = Self(_mm_max_epu32(self.0, other.0));
-        fn is_less(self: Self, other: Self) -> u32 =
-            !_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(self.max(other).0, self.0))) as u32 & 0xF;
-        fn divide(self: Self, lanes: u32) -> Self =
-            Self(_mm256_castsi256_si128(U32x8::<WITHIN>(_mm256_castsi128_si256(self.0)).divide(lanes).0));
-        fn swap<const X: usize>(self: Self) -> Self = Self(match X {
-            1 => _mm_shuffle_epi32::<0xB1>(self.0),
-            2 => _mm_shuffle_epi32::<0x4E>(self.0),
-            _ => _mm_shuffle_epi32::<0x1B>(self.0),
-        });
-        fn exchange<const X: usize>(self: Self) -> Self = {
-            let other = self.swap::<X>();
-            let (less, greater) = (self.min(other).0, self.max(other).0);
-            Self(match X {
-                1 => _mm_blend_epi32::<0xA>(less, greater),
-                _ => _mm_blend_epi32::<0xC>(less, greater),
-            })
-        };
-    }
-}
-
-/// Two keys, for sorts of few keys: pivots do not divide them.
-#[derive(Clone, Copy)]
-struct U64x2<const WITHIN: bool>(__m128i);
-
-impl<const WITHIN: bool> U64x2<WITHIN> {
-    /// Returns these keys as the lower half of four.
-    #[inline(always)]
-    unsafe fn wide(self) -> U64x4<WITHIN> {
-        // SAFETY: the caller has AVX2.
-        U64x4(unsafe { _mm256_castsi128_si256(self.0) })
-    }
-
-    #[inline(always)]
-    unsafe fn of(wide: U64x4<WITHIN>) -> Self {
-        // SAFETY: the caller has AVX2.
-        Self(unsafe { _mm256_castsi256_si128(wide.0) })
-    }
-}
-
-impl<const WITHIN: bool> Vector for U64x2<WITHIN> {
-    type Key = u64;
-    type Half = Self;
-    const LANES: usize = 2;
-    const MOST: u64 = u64::MAX;
-
-    functions! { operation => if WITHIN { with_avx512(operation) } else { with_avx2(operation) };
-        fn load(from: *const u64) -> Self =
-            Self::of(U64x4(U64x4::<WITHIN>::flipped(_mm256_castsi128_si256(_mm_loadu_si128(from.cast())))));
-        fn store(self: Self, to: *mut u64) =
-            _mm_storeu_si128(to.cast(), Self::of(U64x4(U64x4::<WITHIN>::flipped(self.wide().0))).0);
-        fn load_first(from: *const u64, count: usize) -> Self = Self::of(U64x4::load_first(from, count));
-        fn store_first(self: Self, to: *mut u64, count: usize) = self.wide().store_first(to, count);
-        fn splat(key: u64) -> Self = Self::of(U64x4::splat(key));
-        fn min(self: Self, other: Self) -> Self = Self::of(self.wide().min(other.wide()));
-        fn max(self: Self, other: Self) -> Self = Self::of(self.wide().max(other.wide()));
-        fn is_less(self: Self, other: Self) -> u32 = self.wide().is_less(other.wide()) & 0b11;
-        fn divide(self: Self, lanes: u32) -> Self = Self::of(self.wide().divide(lanes));
-        fn swap<const X: usize>(self: Self) -> Self = Self(_mm_shuffle_epi32::<0x4E>(self.0));
-        fn exchange<const X: usize>(self: Self) -> Self = Self::of(self.wide().exchange::<1>());
     }
 }

@@ -25,13 +25,14 @@ mod resident;
 use std::time::Duration;
 
 use gpusort_order::Shape;
+use gpusort_order::item::Item;
 use gpusort_order::key::KeyWords;
 #[cfg(any(feature = "costs", feature = "gpu"))]
 use gpusort_planner::plan::Crossovers;
 
 use self::on_gpu::OnGpu;
 use crate::gpu::Gpu;
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
+use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::Report;
 use gpusort_base::clock::Instant;
 use gpusort_base::device::{AdapterInfo, Select};
@@ -113,6 +114,13 @@ impl ResultKind<'_> {
             ResultKind::Keys | ResultKind::Positions => positions.into(),
         }
     }
+
+    /// Returns the words for the records of `n` keys, if any.
+    fn records(self, n: usize) -> Option<KeyBuf<'static>> {
+        let ResultKind::Records(records) = self else { return None };
+        assert_eq!(records.len(), n, "each record has its key");
+        Some(records.joined())
+    }
 }
 
 impl<'a> Request<'a> {
@@ -193,7 +201,8 @@ pub struct Ordered<'s> {
 /// The place of a result.
 enum Place<'s> {
     Memory(KeyBuf<'static>),
-    Device(Box<dyn Remote + 's>),
+    /// With records, the words on the device are their positions.
+    Device(Box<dyn Remote + 's>, Option<KeyBuf<'static>>),
 }
 
 /// A result on a GPU, in one piece or in partitions that the GPU merges.
@@ -214,11 +223,8 @@ impl From<Sorted> for Ordered<'_> {
 impl Ordered<'_> {
     /// Returns the first and the last word of a nonempty result in memory; otherwise `None`.
     pub fn ends(&self) -> Option<[u64; 2]> {
-        fn of<W: KeyWidth>(blocks: &[Block<W>]) -> Option<[u64; 2]> {
-            Some([*blocks.first()?.first()?, *blocks.last()?.last()?].map(Into::into))
-        }
         let Place::Memory(words) = &self.place else { return None };
-        by_width!(words, blocks => of(blocks))
+        words.ends()
     }
 
     /// Returns the number of keys, positions or records.
@@ -237,8 +243,8 @@ impl Ordered<'_> {
         let Self { place, repeated, report, .. } = self;
         Ok(match place {
             Place::Memory(words) => Sorted { words, repeated, report },
-            Place::Device(result) => {
-                let words = result.bring()?;
+            Place::Device(result, records) => {
+                let words = recorded(result.bring()?, records.as_ref());
                 Sorted { words, repeated, report: report.with_download(start.elapsed()) }
             }
         })
@@ -253,19 +259,25 @@ impl Ordered<'_> {
     /// Fails if the device fails; returns any error of `take`, which ends the transfer.
     pub fn take(self, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(usize, Report), Error> {
         let (start, mut taking) = (Instant::now(), Duration::ZERO);
-        let mut timed = |words: KeyBuf| {
-            let start = Instant::now();
-            let taken = take(words);
-            taking += start.elapsed();
-            taken
-        };
         match self.place {
             Place::Memory(words) => return take(words).map(|()| (self.repeated, self.report)),
-            Place::Device(result) => result.take(&mut timed)?,
+            Place::Device(result, records) => result.take(&mut |words| {
+                let words = recorded(words, records.as_ref());
+                let start = Instant::now();
+                let taken = take(words);
+                taking += start.elapsed();
+                taken
+            })?,
         }
         let waiting = start.elapsed().saturating_sub(taking);
         Ok((self.repeated, self.report.with_download(waiting)))
     }
+}
+
+/// Returns the words for the records at positions; without records, the words themselves.
+fn recorded<'a>(words: KeyBuf<'a>, records: Option<&KeyBuf>) -> KeyBuf<'a> {
+    let Some(records) = records else { return words };
+    records.borrowed().gathered(&words.into_vec().expect("positions have 32 bits"))
 }
 
 /// Receives the progress of a sort: passes done, and the total number of passes.
@@ -440,7 +452,7 @@ impl Sorter {
         let mut argsort = |keys: KeyBuf| {
             let job = Job { keys: keys.into(), result: ResultKind::Positions, first: None, method };
             let sorted = self.perform(job, progress)?.bring()?;
-            Ok::<_, Error>((sorted.words.into_vec::<u32>().unwrap_or_default(), sorted.report))
+            Ok::<_, Error>((sorted.words.into_vec::<u32>().expect("positions have 32 bits"), sorted.report))
         };
         let mut words = words.iter().rev();
         let Some(last) = words.next() else { return argsort(KeyBuf::new(KeyWords::One)) };
@@ -457,7 +469,7 @@ impl Sorter {
 /// # Errors
 ///
 /// Fails for more records than 32-bit positions can tell apart.
-fn number_of_records(n: usize) -> Result<u32, Error> {
+pub(crate) fn number_of_records(n: usize) -> Result<u32, Error> {
     u32::try_from(n).map_err(|_| Error::limit("records in one sort", n as u64, u32::MAX.into()))
 }
 
@@ -475,12 +487,11 @@ fn distinct(sorted: KeyBuf, first: Option<usize>) -> (KeyBuf<'static>, usize) {
 
 /// Returns the positions of keys up to the last of the sorted keys, which have equal width.
 fn positions_up_to(keys: &KeyBuf, sorted: &KeyBuf) -> Vec<u32> {
-    fn up_to<W: KeyWidth>(keys: Vec<Block<W>>, sorted: &KeyBuf) -> Vec<u32> {
-        let sorted = W::blocks(sorted.borrowed()).map(in_one);
-        let Some(&last) = sorted.as_deref().and_then(<[W]>::last) else { return Vec::new() };
-        (0..).zip(&*in_one(keys)).filter(|(_, key)| **key <= last).map(|(position, _)| position).collect()
-    }
-    by_width!(keys.borrowed(), blocks => up_to(blocks, sorted))
+    let Some([_, last]) = sorted.ends() else { return Vec::new() };
+    by_width!(keys.borrowed(), blocks => {
+        let keys = in_one(blocks);
+        (0..).zip(&*keys).filter(|(_, key)| key.key() <= last).map(|(position, _)| position).collect()
+    })
 }
 
 /// Returns the first position of each run of equal words; the positions are in sorted order.

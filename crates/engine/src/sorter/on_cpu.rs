@@ -16,32 +16,28 @@ pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Err
     let Job { keys, result, first, method } = job;
     let keys = keys.collect()?;
     let n = keys.len();
-    let (words, report) = match first.map(|first| first.min(n)) {
-        Some(first) if method.algorithm.is_none() && is_few(first, n) => {
+    let few = first.map(|first| first.min(n)).filter(|&few| method.algorithm.is_none() && is_few(few, n));
+    let (words, report) = match (result, few) {
+        (result, Some(few)) => {
             let start = Instant::now();
             let words = if let ResultKind::Keys = result {
-                by_width!(keys, blocks => cpu::top(&blocks, first, |key, _| key).into())
+                by_width!(keys, blocks => cpu::top(&blocks, few, |key, _| key).into())
             } else {
                 number_of_records(n)?;
                 result.at(by_width!(keys, blocks => {
-                    cpu::records(&cpu::top(&blocks, first, |key, position| Pair { key, position }))
+                    cpu::records(&cpu::top(&blocks, few, |key, position| Pair { key, position }))
                 }))
             };
             (words, Report::on_cpu(Form::Top, start.elapsed()))
         }
-        _ => {
-            let (words, report) = match result {
-                ResultKind::Keys => by_width!(keys, blocks => {
-                    let (keys, report) = sort_pieces(blocks, method, progress)?;
-                    (keys.into(), report)
-                }),
-                ResultKind::Positions => sort_positions(keys, number_of_records(n)?, method, progress)?,
-                ResultKind::Records(records) => sort_records(keys, records, method, progress)?,
-            };
-            (words.truncated(first), report)
-        }
+        (ResultKind::Keys, None) => by_width!(keys, blocks => {
+            let (keys, report) = sort_pieces(blocks, method, progress)?;
+            (keys.into(), report)
+        }),
+        (ResultKind::Positions, None) => sort_positions(keys, number_of_records(n)?, method, progress)?,
+        (ResultKind::Records(records), None) => sort_records(keys, records, method, progress)?,
     };
-    Ok(Sorted { words, repeated: 0, report }.into())
+    Ok(Sorted { words: words.truncated(first), repeated: 0, report }.into())
 }
 
 /// Sorts the positions of `n` keys.

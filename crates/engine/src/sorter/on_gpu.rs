@@ -10,7 +10,7 @@ use gpusort_order::key::KeyWords;
 use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
 use super::planned::{Planned, Task, first_that_fits};
-use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, ResultKind, partitions};
+use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, partitions};
 use crate::gpu::{Buffers, Gpu, ResidentRun, execute};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::report::{Form, Ran, Report};
@@ -111,15 +111,13 @@ impl OnGpu {
         least
     }
 
-    /// Finds a plan for a job, and allocates its buffers.
+    /// Finds a plan for a task, and allocates its buffers.
     ///
     /// # Errors
     ///
     /// Returns the error of the last plan.
-    pub(super) fn place(&self, job: &Job) -> Result<Placed, Error> {
+    pub(super) fn place(&self, task: Task) -> Result<Placed, Error> {
         let start = Instant::now();
-        let (n, method) = (job.keys.n, job.method);
-        let task = Task { n, first: job.first.map(|first| first.min(n)), shape: job.shape(), method };
         let plans = task.plans(&self.gpu.info().limits, &self.crossovers);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
@@ -135,7 +133,8 @@ impl OnGpu {
         if all.len() > 1 && job.keys.n >= FEW {
             return partitions::sort(all, job, progress);
         }
-        match self.place(&job) {
+        let task = Task { n: job.keys.n, first: job.first, shape: job.shape(), method: job.method };
+        match self.place(task) {
             Ok(placed) => self.sort(job, placed, progress),
             Err(error) if error.is_of_size() => partitions::sort(all, job, progress),
             Err(error) => Err(error),
@@ -144,20 +143,22 @@ impl OnGpu {
 
     /// Does a placed job, and leaves the result on the device.
     fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
-        let (result, report) = self.sort_from(job, placed, None, progress)?;
-        Ok(Ordered { count: result.count, place: Place::Device(Box::new(result)), repeated: 0, report })
+        let Job { keys, result, .. } = job;
+        let n = keys.n;
+        let (sorted, report) = self.sort_from(keys, placed, None, progress)?;
+        let (count, place) = (sorted.count, Place::Device(Box::new(sorted), result.records(n)));
+        Ok(Ordered { count, place, repeated: 0, report })
     }
 
-    /// Does a placed job for a partition that begins at this position, if any: positions count from the first of all
-    /// elements, and keys stay beside them.
+    /// Does a placed task with these keys. For a partition that begins at this position, if any, positions count from the
+    /// first of all elements, and keys stay beside them.
     pub(super) fn sort_from(
         &self,
-        job: Job,
+        keys: Incoming,
         placed: Placed,
         begin: Option<u32>,
         progress: Progress,
     ) -> Result<(OnDevice<'_>, Report), Error> {
-        let Job { keys, result, .. } = job;
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape, method } = task;
         let Planned { plan, algorithm, variant } = planned;
@@ -188,15 +189,11 @@ impl OnGpu {
             // The skipped plan would have written the positions.
             buffers.run_iota(&self.gpu)?;
         }
-        let (sort, dispatches) = if skip {
-            (Elapsed { time: Duration::ZERO, clock: Clock::Host }, 0)
+        let (form, (sort, dispatches)) = if skip {
+            (Form::InOrder, (Elapsed { time: Duration::ZERO, clock: Clock::Host }, 0))
         } else {
-            execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?
-        };
-        let form = match skip {
-            true => Form::InOrder,
-            false if plan.reduces() => Form::Top,
-            false => Form::Variant(variant),
+            let form = if plan.reduces() { Form::Top } else { Form::Variant(variant) };
+            (form, execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?)
         };
         let report = Report {
             ran: Ran { algorithm: Some(algorithm), form },
@@ -210,15 +207,8 @@ impl OnGpu {
             shares: 0,
             why: why.filter(|_| !skip),
         };
-        let records = match result {
-            ResultKind::Keys | ResultKind::Positions => None,
-            ResultKind::Records(records) => {
-                assert_eq!(records.len(), n, "each record has its key");
-                Some(records.joined())
-            }
-        };
-        let count = first.unwrap_or(n);
-        Ok((OnDevice { of: self, buffers, shape, count, records }, report))
+        let count = first.map_or(n, |first| first.min(n));
+        Ok((OnDevice { of: self, buffers, shape, count }, report))
     }
 
     /// Merges slices of runs of this shape.
@@ -232,11 +222,11 @@ impl OnGpu {
         let buffers = self.buffers(&plan)?;
         buffers.gather(&self.gpu, slices);
         execute(&self.gpu, &plan, &buffers, |_| {})?;
-        Ok(OnDevice { of: self, count: plan.n() as usize, buffers, shape, records: None })
+        Ok(OnDevice { of: self, count: plan.n() as usize, buffers, shape })
     }
 }
 
-/// A plan for a job, and the room for it.
+/// A plan for a task, and the room for it.
 pub(super) struct Placed {
     task: Task,
     planned: Planned,
@@ -252,9 +242,7 @@ pub(super) struct OnDevice<'s> {
     buffers: Buffers,
     shape: Shape,
     /// The number of wanted elements.
-    count: usize,
-    /// The records to return in place of positions.
-    records: Option<KeyBuf<'static>>,
+    pub(super) count: usize,
 }
 
 /// Returns the result of a sort of this shape, in memory that `fill` fills: positions if elements have them, else keys.
@@ -272,11 +260,6 @@ pub(super) fn given(
 }
 
 impl OnDevice<'_> {
-    /// Returns the number of elements.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
     /// Copies the positions, or the keys of elements without positions, into `to`, which has room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
         if self.shape.payload {
@@ -284,30 +267,20 @@ impl OnDevice<'_> {
         } else {
             self.buffers.download_keys(&self.of.gpu, to)?;
         }
-        self.keep();
-        Ok(())
-    }
-
-    /// Leaves the buffers to the next sort.
-    fn keep(self) {
         self.of.keep(self.buffers);
+        Ok(())
     }
 
     /// Leaves the elements in a run on the device.
     pub(super) fn stay(self, run: &ResidentRun) {
         run.copy(&self.of.gpu, &self.buffers);
-        self.keep();
+        self.of.keep(self.buffers);
     }
 }
 
 impl Remote for OnDevice<'_> {
-    fn bring(mut self: Box<Self>) -> Result<KeyBuf<'static>, Error> {
-        let records = self.records.take();
-        let words = given(self.shape, self.count, |to| self.bring_to(to))?;
-        Ok(match records {
-            Some(records) => records.gathered(&words.into_vec().unwrap_or_default()),
-            None => words,
-        })
+    fn bring(self: Box<Self>) -> Result<KeyBuf<'static>, Error> {
+        given(self.shape, self.count, |to| self.bring_to(to))
     }
 
     fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
@@ -319,7 +292,7 @@ impl Remote for OnDevice<'_> {
         }
         let block = if self.shape.key == KeyWords::One { block::<u32> } else { block::<u64> };
         self.buffers.take_keys(&self.of.gpu, |bytes| take(block(bytes)))?;
-        self.keep();
+        self.of.keep(self.buffers);
         Ok(())
     }
 }

@@ -11,19 +11,21 @@
 //! worker goes on, with halves of its partition if necessary. A failed GPU gives its partitions back, and
 //! other GPUs sort them.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use gpusort_order::Shape;
-use gpusort_order::item::Pair;
+use gpusort_order::item::{Item, Pair};
 use gpusort_order::key::KeyWords;
 
 use super::on_gpu::OnGpu;
+use super::planned::Task;
 use super::resident::{Gathered, Lost, Merging, ResidentRuns};
-use super::{Job, Method, Ordered, Place, Progress, ResultKind, number_of_records};
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
+use super::{Job, Method, Ordered, Place, Progress, number_of_records};
+use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::{Form, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
 use gpusort_base::error::{Error, ErrorKind};
@@ -43,14 +45,13 @@ const LEAST: usize = 1 << 16;
 
 /// Sorts on these GPUs, at least one.
 pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Result<Ordered<'s>, Error> {
+    let shape = job.shape();
     let Job { keys, result, first, method } = job;
     let keys = keys.collect()?;
-    let n = keys.len();
-    let positions = !matches!(result, ResultKind::Keys);
+    let (n, positions) = (keys.len(), shape.payload);
     if positions {
         number_of_records(n)?;
     }
-    let shape = Shape { key: keys.width(), payload: positions };
     let partitions = partitions(gpus, n, shape, method);
     // With several GPUs, the partitions that one GPU merges are not neighbours, and only the order of partitions
     // tells equal keys apart. With `first`, few elements of each partition remain.
@@ -59,16 +60,14 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     let sort = |number: usize, partition: Range<usize>| {
         let gpu: &OnGpu = &gpus[number];
         resident[number].sort(partition.clone(), || {
-            let result = if positions { ResultKind::Positions } else { ResultKind::Keys };
-            let job = Job { keys: keys.range(partition.clone()).into(), result, first, method };
-            let mut placed = gpu.place(&job)?;
+            let mut placed = gpu.place(Task { n: partition.len(), first, shape, method })?;
             // Bringing resident partitions costs less than a slower plan.
             if let Some(lacked) = placed.lacked.take_if(|it| it.is_no_memory() && resident[number].stays()) {
                 return Err(lacked);
             }
             // If elements have positions, the positions fit 32 bits.
             let begin = u32::try_from(partition.start).ok();
-            gpu.sort_from(job, placed, begin, &mut |_, _| {})
+            gpu.sort_from(keys.range(partition.clone()).into(), placed, begin, &mut |_, _| {})
         })
     };
     // A single GPU merges its partitions when the caller wants the result.
@@ -111,12 +110,7 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
     };
     let report = reports.into_iter().reduce(together);
     let place = match place {
-        Some(mut merging) => {
-            if let ResultKind::Records(records) = result {
-                merging.records = Some(records.joined());
-            }
-            Place::Device(Box::new(merging))
-        }
+        Some(merging) => Place::Device(Box::new(merging), result.records(n)),
         None if positions => Place::Memory(
             result.at(by_width!(keys, blocks => merged_positions(&in_one(blocks), results))).truncated(first),
         ),
@@ -217,9 +211,7 @@ fn sort_and_merge<R: Send, M: Send>(
             break;
         }
         if working.is_empty() {
-            // Every GPU that stopped working has failed.
-            let last = failures.pop();
-            return Err(last.unwrap_or_else(|| Error::device("all GPUs failed")));
+            return Err(failures.pop().expect("every GPU that stopped working has failed"));
         }
     }
     let say = |error: Error| format!("a GPU failed, others took over its work: {error}");
@@ -248,13 +240,13 @@ fn sort_partitions<R: Send>(
         for number in 0..gpus * WORKERS {
             let gpu = number % gpus;
             let send = send.clone();
-            parallel::meanwhile(scope, move || {
-                let give = |partition: Range<usize>, sorted| {
-                    // Without a receiver, the sort has ended.
-                    let _ = send.send((partition, sorted));
-                };
-                worker(state, changed, gpu, |partition| sort(gpu, partition), give);
-            });
+            let sort = move |partition: Range<usize>| {
+                let sorted = sort(gpu, partition.clone())?;
+                // Without a receiver, the sort has ended.
+                let _ = send.send((partition, sorted));
+                Ok(())
+            };
+            parallel::meanwhile(scope, move || worker(state, changed, gpu, sort));
         }
         drop(send);
         let mut done = 0;
@@ -275,37 +267,28 @@ fn sort_partitions<R: Send>(
 }
 
 /// Sorts one partition after another on a GPU, until no partition is left or may come back.
-fn worker<R>(
+fn worker(
     state: &Mutex<State>,
     changed: &Condvar,
     gpu: usize,
-    sort: impl Fn(Range<usize>) -> Result<R, Error>,
-    give: impl Fn(Range<usize>, R),
+    sort: impl Fn(Range<usize>) -> Result<(), Error>,
 ) {
     loop {
-        let mut now = lock(state);
-        let partition = loop {
-            if now.workers[gpu] == 0 || now.error.is_some() {
-                return;
-            }
-            if let Some(partition) = now.left.pop_front() {
-                break partition;
-            }
-            if now.busy == 0 {
-                return;
-            }
-            now = changed.wait(now).unwrap_or_else(PoisonError::into_inner);
-        };
+        let goes_on = |now: &State| now.workers[gpu] > 0 && now.error.is_none();
+        let may_come = |now: &mut State| goes_on(now) && now.left.is_empty() && now.busy > 0;
+        let now = changed.wait_while(lock(state), may_come);
+        let mut now = now.unwrap_or_else(PoisonError::into_inner);
+        if !goes_on(&now) {
+            return;
+        }
+        let Some(partition) = now.left.pop_front() else { return };
         now.busy += 1;
         drop(now);
         let sorted = sort(partition.clone());
         let mut now = lock(state);
         now.busy -= 1;
         let is_alive = match sorted {
-            Ok(sorted) => {
-                give(partition, sorted);
-                true
-            }
+            Ok(()) => true,
             Err(error) => now.take_back(gpu, partition, error),
         };
         changed.notify_all();
@@ -350,29 +333,26 @@ impl State {
 /// Merges the sorted keys of partitions.
 fn merged_keys<W: KeyWidth>(results: Vec<(usize, KeyBuf<'static>)>) -> KeyBuf<'static> {
     let blocks = results.into_iter().filter_map(|(_, words)| W::blocks(words));
-    let mut blocks: Vec<Block<W>> = blocks.map(in_one).collect();
-    if blocks.len() == 1 {
-        return W::words(blocks);
-    }
-    let mut all = memory::zeroed(blocks.iter().map(|block| block.len()).sum());
-    let slices: Vec<&[W]> = blocks.iter().map(|block| &**block).collect();
-    gpusort_cpu::merge(&slices, &mut all);
-    blocks.clear();
-    all.into()
+    merged(blocks.map(in_one).collect()).into()
 }
 
 /// Merges the positions of partitions by their keys.
 fn merged_positions<W: KeyWidth>(keys: &[W], results: Vec<(usize, KeyBuf<'static>)>) -> Vec<u32> {
-    let positions = |words: KeyBuf<'static>| u32::blocks(words).map(in_one).unwrap_or_default();
-    let mut positions: Vec<Block<u32>> = results.into_iter().map(|(_, words)| positions(words)).collect();
-    if positions.len() == 1 {
-        return positions.swap_remove(0).into_owned();
-    }
     let pair = |&position: &u32| Pair { key: keys[position as usize], position };
-    let pairs: Vec<Vec<Pair<W>>> = positions.iter().map(|positions| parallel::map(positions, pair)).collect();
-    let mut all = memory::zeroed(pairs.iter().map(Vec::len).sum());
-    gpusort_cpu::merge(&pairs.iter().map(Vec::as_slice).collect::<Vec<_>>(), &mut all);
-    cpu::records(&all)
+    let pairs = |(_, words): (usize, KeyBuf<'static>)| {
+        parallel::map(&words.into_vec().expect("positions have 32 bits"), pair).into()
+    };
+    cpu::records(&merged(results.into_iter().map(pairs).collect()))
+}
+
+/// Merges sorted runs.
+fn merged<T: Item>(mut runs: Vec<Cow<[T]>>) -> Vec<T> {
+    if runs.len() == 1 {
+        return runs.swap_remove(0).into_owned();
+    }
+    let mut all = memory::zeroed(runs.iter().map(|run| run.len()).sum());
+    cpu::merge(&runs.iter().map(|run| &**run).collect::<Vec<_>>(), &mut all);
+    all
 }
 
 #[cfg(test)]

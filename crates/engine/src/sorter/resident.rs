@@ -9,7 +9,7 @@
 //! If the GPU lacks memory for that, its resident partitions are downloaded, and the host merges them all.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use gpusort_planner::plan::{Plan, Shape};
 
@@ -41,15 +41,7 @@ impl<'a> ResidentRuns<'a> {
 
     /// Returns true if partitions stay on the device.
     pub(super) fn stays(&self) -> bool {
-        self.runs().is_some()
-    }
-
-    fn runs(&self) -> MutexGuard<'_, Option<Vec<(usize, ResidentRun)>>> {
-        lock(&self.runs)
-    }
-
-    fn brought(&self) -> MutexGuard<'_, Vec<(usize, KeyBuf<'static>)>> {
-        lock(&self.brought)
+        lock(&self.runs).is_some()
     }
 
     /// Sorts a partition by `sort`, which leaves it on the device. Returns the downloaded partition, or `None` if it
@@ -79,7 +71,7 @@ impl<'a> ResidentRuns<'a> {
             }
             done => done?,
         };
-        let mut resident = self.runs();
+        let mut resident = lock(&self.runs);
         if let (Some(run), Some(runs)) = (room, resident.as_mut()) {
             result.stay(&run);
             runs.push((partition.start, run));
@@ -92,11 +84,11 @@ impl<'a> ResidentRuns<'a> {
     /// Downloads all resident partitions; no later partition stays.
     fn bring_all(&self) -> Result<(), Error> {
         // The lock makes other workers wait for the memory.
-        let mut resident = self.runs();
+        let mut resident = lock(&self.runs);
         let Some(runs) = resident.as_mut() else { return Ok(()) };
         while let Some((begin, run)) = runs.last() {
             let words = given(self.shape, run.count(), |to| run.download(self.gpu.gpu(), to))?;
-            self.brought().push((*begin, words));
+            lock(&self.brought).push((*begin, words));
             runs.pop();
         }
         *resident = None;
@@ -110,28 +102,25 @@ impl<'a> ResidentRuns<'a> {
     /// Returns errors of the device, with the partitions lost by them.
     pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
         // After one download all other partitions follow: a merge on the device needs all partitions of the GPU.
-        let is_whole = self.brought().is_empty();
+        let is_whole = lock(&self.brought).is_empty();
         let prepared = match if is_whole { self.prepared() } else { self.bring_all().map(|()| None) } {
             Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
             prepared => prepared,
         };
-        let windows = prepared.map_err(|error| Box::new(self.lose(error)))?;
-        let (gpu, shape) = (self.gpu, self.shape);
-        let runs = self.runs().take().unwrap_or_default();
-        let merging = windows.map(|windows| Merging { gpu, shape, runs, windows, records: None });
-        Ok(Gathered { merging, brought: std::mem::take(&mut *self.brought()) })
+        let merging = prepared.map_err(|error| Box::new(self.lose(error)))?;
+        Ok(Gathered { merging, brought: std::mem::take(&mut *lock(&self.brought)) })
     }
 
     /// Gives up all partitions because of this error.
     pub(super) fn lose(&self, error: Error) -> Lost {
-        let runs = self.runs().take().unwrap_or_default();
-        let brought = std::mem::take(&mut *self.brought());
+        let runs = lock(&self.runs).take().unwrap_or_default();
+        let brought = std::mem::take(&mut *lock(&self.brought));
         Lost::of(error, &runs, &brought)
     }
 
-    /// Returns the windows for a merge of resident partitions, if any.
-    fn prepared(&self) -> Result<Option<Windows>, Error> {
-        let mut resident = self.runs();
+    /// Prepares the merge of the resident partitions, if any.
+    fn prepared(&self) -> Result<Option<Merging<'a>>, Error> {
+        let mut resident = lock(&self.runs);
         let Some(runs) = resident.as_mut().filter(|runs| !runs.is_empty()) else { return Ok(None) };
         runs.sort_unstable_by_key(|(begin, _)| *begin);
         let gpu = self.gpu.gpu();
@@ -151,7 +140,8 @@ impl<'a> ResidentRuns<'a> {
         };
         let two = second.is_some();
         [Some(first), second].into_iter().flatten().for_each(|buffers| self.gpu.keep(buffers));
-        Ok(Some(Windows { ends, two }))
+        let (gpu, shape, runs) = (self.gpu, self.shape, std::mem::take(runs));
+        Ok(Some(Merging { gpu, shape, runs, ends, two }))
     }
 }
 
@@ -189,22 +179,15 @@ impl Gathered<'_> {
     }
 }
 
-/// The windows of a merge.
-struct Windows {
-    /// The end of each window in all runs.
-    ends: Vec<Vec<usize>>,
-    /// True if there is memory for two windows at a time.
-    two: bool,
-}
-
 /// Resident partitions to merge: at least one.
 pub(super) struct Merging<'a> {
     gpu: &'a OnGpu,
     shape: Shape,
     runs: Vec<(usize, ResidentRun)>,
-    windows: Windows,
-    /// The records to return in place of positions.
-    pub(super) records: Option<KeyBuf<'static>>,
+    /// The end of each window in all runs.
+    ends: Vec<Vec<usize>>,
+    /// True if there is memory for two windows at a time.
+    two: bool,
 }
 
 impl<'a> Merging<'a> {
@@ -215,7 +198,7 @@ impl<'a> Merging<'a> {
 
     /// Merges one window after another. `take` gets a window during the merge of the next one.
     fn each(&self, take: &mut dyn FnMut(OnDevice<'a>) -> Result<(), Error>) -> Result<(), Error> {
-        let Windows { ends, two } = &self.windows;
+        let ends = &self.ends;
         let merge = |window: usize| {
             let begin = |run: usize| if window > 0 { ends[window - 1][run] } else { 0 };
             let slice = |(run, &end): (usize, &usize)| (&self.runs[run].1, begin(run)..end);
@@ -226,7 +209,7 @@ impl<'a> Merging<'a> {
         let last = ends.len() - 1;
         let mut merged = merge(0)?;
         for next in 1..=last {
-            merged = if *two {
+            merged = if self.two {
                 std::thread::scope(|scope| {
                     let next = parallel::meanwhile(scope, || merge(next));
                     take(merged)?;
@@ -243,16 +226,12 @@ impl<'a> Merging<'a> {
     /// Downloads all elements to memory in one block.
     fn all(&self) -> Result<KeyBuf<'static>, Error> {
         let each = if self.shape.payload { 4 } else { self.shape.key_bytes() as usize };
-        let words = given(self.shape, self.count(), |mut rest| {
+        given(self.shape, self.count(), |mut rest| {
             self.each(&mut |window| {
-                let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count() * each);
+                let (place, after) = std::mem::take(&mut rest).split_at_mut(window.count * each);
                 rest = after;
                 window.bring_to(place)
             })
-        })?;
-        Ok(match &self.records {
-            Some(records) => records.borrowed().gathered(&words.into_vec().unwrap_or_default()),
-            None => words,
         })
     }
 }
@@ -263,23 +242,17 @@ impl Remote for Merging<'_> {
     }
 
     fn take(self: Box<Self>, take: &mut dyn FnMut(KeyBuf) -> Result<(), Error>) -> Result<(), Error> {
-        self.each(&mut |window| match &self.records {
-            Some(records) => {
-                let positions = Box::new(window).bring()?.into_vec().unwrap_or_default();
-                take(records.borrowed().gathered(&positions))
-            }
-            None => Box::new(window).take(take),
-        })
+        self.each(&mut |window| Box::new(window).take(take))
     }
 }
 
-#[cfg(all(test, feature = "gpu"))]
+#[cfg(test)]
 mod tests {
     use std::cell::Cell;
 
     use super::*;
     use crate::gpu::Gpu;
-    use crate::sorter::{Job, ResultKind};
+    use crate::sorter::planned::Task;
     use gpusort_base::device::Select;
     use gpusort_base::error::ErrorKind;
     use gpusort_order::Method;
@@ -295,12 +268,11 @@ mod tests {
         partition: Range<usize>,
         positions: bool,
     ) -> Result<(OnDevice<'_>, Report), Error> {
-        let result = if positions { ResultKind::Positions } else { ResultKind::Keys };
         let begin = partition.start as u32;
         let keys = KeyBuf::from(keys()[partition].to_vec());
-        let job = Job { keys: keys.into(), result, first: None, method: Method::default() };
-        let placed = gpu.place(&job)?;
-        gpu.sort_from(job, placed, Some(begin), &mut |_, _| {})
+        let shape = Shape { key: KeyWords::One, payload: positions };
+        let placed = gpu.place(Task { n: keys.len(), first: None, shape, method: Method::default() })?;
+        gpu.sort_from(keys.into(), placed, Some(begin), &mut |_, _| {})
     }
 
     fn expected(partition: Range<usize>, positions: bool) -> Vec<u32> {
@@ -340,7 +312,7 @@ mod tests {
             for partition in [0..500, 500..1000] {
                 resident.sort(partition.clone(), || sorted(&gpu, partition.clone(), positions)).unwrap();
             }
-            resident.brought().push((1000, KeyBuf::from(expected(1000..3000, positions))));
+            lock(&resident.brought).push((1000, KeyBuf::from(expected(1000..3000, positions))));
             let Gathered { merging, mut brought } = resident.gathered().unwrap();
             brought.sort_unstable_by_key(|(begin, _)| *begin);
             let begins: Vec<usize> = brought.iter().map(|(begin, _)| *begin).collect();
@@ -350,7 +322,7 @@ mod tests {
             // The error lists resident and downloaded partitions.
             let resident = ResidentRuns::new(&gpu, shape, true);
             resident.sort(0..500, || sorted(&gpu, 0..500, positions)).unwrap();
-            resident.brought().push((500, KeyBuf::from(expected(500..3000, positions))));
+            lock(&resident.brought).push((500, KeyBuf::from(expected(500..3000, positions))));
             assert_eq!(resident.lose(Error::device("gone")).partitions, [0..500, 500..3000]);
 
             // At first the device lacks memory for the second partition.
