@@ -10,16 +10,12 @@ use super::manifest;
 use super::meant::FileAsKey;
 use super::progress::{Progress, Unit};
 use super::sort::{notes, options};
-use super::usage;
 
 /// The exit code for disorder.
 const DISORDER: u8 = 1;
 
 pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     let quiet = args.quiet;
-    if args.order.sizes && usage::asks_for_help() {
-        return usage::help_of("check");
-    }
     options::expand(&mut args.order)?;
     let file = FileAsKey::of(&args.order, quiet)?;
     let options = match manifest::find(&args.order)? {

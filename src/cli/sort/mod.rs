@@ -19,7 +19,7 @@ use super::device::Devices;
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
 use super::timing::Timing;
-use super::{check, explain, format, say, usage};
+use super::{check, explain, format, say};
 
 /// Shows the phases on the progress bar.
 pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) + Send + Sync + use<> {
@@ -79,9 +79,6 @@ fn stdout_is_pipe() -> bool {
 }
 
 pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
-    if args.order.sizes && usage::asks_for_help() {
-        return usage::help_of("sort");
-    }
     if let Some(threads) = args.parallel {
         parallel::limit(usize::try_from(threads)?);
     }
