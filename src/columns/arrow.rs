@@ -21,7 +21,7 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::io::arrow::failed;
 use crate::io::keys::texts::compared;
-use crate::order::{KeyOrder, TextForm};
+use crate::order::KeyOrder;
 use crate::parallel;
 
 pub use crate::io::arrow::arrays::{gathered, joined};
@@ -187,21 +187,21 @@ impl Decoded {
 
     /// Returns a test of sameness in this order: zeros of different signs differ, and all NaNs are the same.
     pub(crate) fn sameness(&self, order: KeyOrder) -> IsSame<'_> {
-        self.test(order.reading.text().unwrap_or_default(), false)
+        self.test(order, false)
     }
 
     /// Returns an equality test of elements: zeros of both signs are equal, and all NaNs.
     pub fn equality(&self) -> IsSame<'_> {
-        self.test(TextForm::default(), true)
+        self.test(KeyOrder::ASCENDING, true)
     }
 
-    /// Compares texts in this form; nulls equal each other and no value.
-    fn test(&self, form: TextForm, are_zeros_equal: bool) -> IsSame<'_> {
+    /// Compares texts in this order; nulls equal each other and no value.
+    fn test(&self, order: KeyOrder, are_zeros_equal: bool) -> IsSame<'_> {
         let of_array = |array| -> IsSame<'_> {
             let Some(element) = element_of(Array::data_type(array)) else {
                 assert!(self.numbers.is_none(), "texts of a dictionary compare by their ranks");
                 let text = text_of(array);
-                return Box::new(move |a, b| compared(form, text(a)) == compared(form, text(b)));
+                return Box::new(move |a, b| compared(order, text(a)) == compared(order, text(b)));
             };
             by_element!(element, T => same_numbers(numbers_of::<T>(array), are_zeros_equal))
         };

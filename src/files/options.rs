@@ -193,7 +193,7 @@ impl Options {
         let are_numbers = known.is_none() && (of_numbers || self.of_numbers) && !self.says_lines();
         let format = known.unwrap_or(if are_numbers { Format::Text } else { Format::Lines });
         let per_line = if are_numbers && of_numbers { PerLine::One } else { self.per_line };
-        let of_kind = self.kind.map(|kind| kind.reading(self.nocase));
+        let of_kind = self.kind.map(Kind::reading);
         let is_numeric = self.numeric || !format.is_table() && !format.has_columns();
         let reading = of_kind.unwrap_or(if is_numeric { Reading::Numbers } else { Reading::Any });
         let name = inputs[0].name();

@@ -7,13 +7,13 @@ use gpusort_values::number::Sign;
 use gpusort_values::survey::TimeForm;
 
 use super::dialect::{Dialect, Fields, Gap, unquoted};
-use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers, direction};
+use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Modifiers, direction};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::blanks::trimmed;
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::json::{self, Path};
-use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
+use crate::order::{KeyOrder, Reading, TextOrder};
 use crate::spelling::Spelling;
 use crate::text::LineEnd;
 
@@ -92,8 +92,8 @@ impl ResolvedKey {
     /// Returns the key of the whole record as text.
     pub fn record(by: &KeySpec) -> Self {
         let mut key = Self::whole(Modifiers::default(), by);
-        if let Reading::Text(TextForm { order: TextOrder::Version, .. }) = by.order.reading {
-            key.order.reading = Kind::Version.reading(key.order.nocase);
+        if by.order.reading == Reading::Text(TextOrder::Version) {
+            key.order.reading = by.order.reading;
         }
         key
     }
@@ -101,7 +101,7 @@ impl ResolvedKey {
     /// Returns the key of the whole record as text, whatever the global kind is.
     fn whole(said: Modifiers, by: &KeySpec) -> Self {
         let mut key = Self::new(said, by, ColumnAt::Whole, "0".to_owned());
-        key.order.reading = Kind::Text.reading(key.order.nocase);
+        key.order.reading = Reading::Text(TextOrder::Bytes);
         key
     }
 

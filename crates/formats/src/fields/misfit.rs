@@ -16,7 +16,7 @@ impl ResolvedKey {
             Reading::Sizes => "size",
             Reading::Times => "time",
             Reading::Durations => "duration",
-            Reading::Text(form) => kind_of(form).name,
+            Reading::Text(order) => kind_of(order).name,
             Reading::Any => "any",
         }
     }
@@ -30,7 +30,7 @@ pub fn misfit(how: &InputSpec, key: &ResolvedKey, place: String, token: &[u8], r
         Reading::Times => "a time",
         Reading::Sizes => "a size",
         Reading::Durations => "a duration",
-        Reading::Text(form) => kind_of(form).noun,
+        Reading::Text(order) => kind_of(order).noun,
         Reading::Numbers | Reading::Any => with_sign.as_deref().unwrap_or("a number"),
     };
     let unlike = |expected: &str| Error::input(place.clone(), format!("'{shown}' is not {expected}"));
