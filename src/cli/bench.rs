@@ -76,16 +76,6 @@ fn exports(args: &BenchArgs) -> anyhow::Result<Vec<Export>> {
     Ok(exports)
 }
 
-fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
-    let mut distinct = Vec::with_capacity(values.len());
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    distinct
-}
-
 /// Each algorithm with its requested variants; `None` requests all variants. Without a request, each device
 /// uses its default.
 fn methods(
@@ -121,7 +111,7 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
     };
     let asked = names.iter().map(|name| Device::named(name.trim()));
     let mut devices = Vec::new();
-    for device in distinct(asked.collect::<Result<_, _>>()?) {
+    for device in super::distinct(asked.collect::<Result<_, _>>()?) {
         progress.phase("starting the device", Unit::Time, None);
         let device = match device {
             Device::Cpu => Ok(bench::Device::cpu()),
@@ -229,8 +219,8 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let suite = Suite {
         sizes: args.sizes,
         methods: methods(&args.algo, &args.variant)?,
-        types: distinct(args.types),
-        distributions: distinct(args.dist),
+        types: super::distinct(args.types),
+        distributions: super::distinct(args.dist),
         positions: args.with_positions,
         pace: Pace {
             runs: usize::try_from(args.runs)?,

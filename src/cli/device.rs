@@ -232,16 +232,16 @@ impl Devices {
 
     /// A sorter that uses the measured crossovers of these GPUs, if known.
     fn sorter(&self, gpus: Vec<Gpu>) -> Sorter {
-        // A named algorithm needs no costs, and no note about them.
-        let is_open = self.method.algorithm.is_none();
-        let costs = is_open.then(|| self.costs()).filter(|costs| costs.measured_here);
-        let info = gpus.first().map(Gpu::info);
-        let seen = costs.and_then(|costs| costs.gpu.as_ref());
-        let seen = seen.zip(info).filter(|(seen, info)| seen.name == info.name);
-        let crossovers =
-            seen.map(|(seen, info)| cost::crossovers(&seen.crossovers, Crossovers::of_kind(info.kind)));
         let sorter = Sorter::on_all(gpus);
-        if let Some(crossovers) = crossovers { sorter.with_crossovers(&crossovers) } else { sorter }
+        // A named algorithm needs no costs, and no note about them.
+        if self.method.algorithm.is_none()
+            && let Costs { measured_here: true, gpu: Some(seen), .. } = self.costs()
+            && let Some(info) = sorter.device().filter(|info| info.name == seen.name)
+        {
+            let crossovers = cost::crossovers(&seen.crossovers, Crossovers::of_kind(info.kind));
+            return sorter.with_crossovers(&crossovers);
+        }
+        sorter
     }
 
     /// The reason for no GPU; an error only if a GPU was requested.

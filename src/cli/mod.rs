@@ -77,6 +77,17 @@ fn run(cli: args::Cli) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Removes repeated values.
+fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
+    let mut distinct = Vec::with_capacity(values.len());
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
+}
+
 /// Characters of a line on this terminal.
 fn width(terminal: &Term) -> usize {
     terminal.size_checked().map_or(table::WIDTH, |(_, columns)| columns.into())

@@ -15,7 +15,7 @@ use gpusort::unstable::bench::statistics::{self, median};
 use gpusort::unstable::bench::table::{WIDTH, wrapped};
 use gpusort::unstable::bench::{self, Event, Measurement, Pace, Sizes, Suite};
 use gpusort::unstable::generate::{Distribution, Type};
-use gpusort::{AdapterInfo, Kind, Select, files};
+use gpusort::{AdapterInfo, Format, Kind, Select, files};
 use gpusort_base::human::{self, grouped, time};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort_engine::gpu::{Gpu, adapter};
@@ -46,21 +46,15 @@ const PATIENCE: Duration = Duration::from_secs(6);
 /// A kind of sort.
 struct Case {
     element: ElementType,
-    /// True for text, sorted as records with its spelling; false for binary keys.
-    text: bool,
-}
-
-impl Case {
-    fn format(&self) -> &'static str {
-        if self.text { "text" } else { "bin" }
-    }
+    /// Text, sorted as records with its spelling, or binary keys.
+    format: Format,
 }
 
 const CASES: [Case; 4] = [
-    Case { element: ElementType::U32, text: false },
-    Case { element: ElementType::U64, text: false },
-    Case { element: ElementType::F32, text: true },
-    Case { element: ElementType::F64, text: true },
+    Case { element: ElementType::U32, format: Format::Binary },
+    Case { element: ElementType::U64, format: Format::Binary },
+    Case { element: ElementType::F32, format: Format::Text },
+    Case { element: ElementType::F64, format: Format::Text },
 ];
 
 /// Divides the sizes of text: an element takes several times its binary bytes.
@@ -140,15 +134,16 @@ fn measure(
     data: &File,
     progress: &Progress,
 ) -> anyhow::Result<Vec<f64>> {
-    let what = if case.text { "records" } else { "keys" };
+    let is_text = case.format == Format::Text;
+    let what = if is_text { "records" } else { "keys" };
     let key_words = case.element.key_words().count();
-    let mut cpu = Curve { key_words, records: case.text, times: Vec::new() };
+    let mut cpu = Curve { key_words, records: is_text, times: Vec::new() };
     let (mut on_gpu, mut starts) = (cpu.clone(), Vec::new());
     let seen = costs.gpu.as_ref().map_or(&[][..], |gpu| &gpu.crossovers);
     let crossovers = cost::crossovers(seen, Crossovers::default());
     for &size in sizes {
         let begin = Instant::now();
-        let size = if case.text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
+        let size = if is_text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
         if cpu.times.last().is_some_and(|&(last, _)| last >= size) {
             continue;
         }
@@ -163,12 +158,12 @@ fn measure(
         let runs = repeat(case, size, data, &["-d", "cpu"])?;
         cpu.times.push((size, median_of(&runs, |run| run.sort)));
         // The rate of the largest input counts.
-        let rate = if case.text { &mut costs.text_bytes_per_ms } else { &mut costs.binary_bytes_per_ms };
+        let rate = if is_text { &mut costs.text_bytes_per_ms } else { &mut costs.binary_bytes_per_ms };
         *rate = median_of(&runs, |run| run.bytes / run.input);
         if let Some((number, _)) = gpu {
             // The algorithm that `auto` will choose by the crossovers measured above.
             let n = usize::try_from(size).unwrap_or(usize::MAX);
-            let algorithm = crossovers.fastest(n, Shape::of(case.element, case.text))[0];
+            let algorithm = crossovers.fastest(n, Shape::of(case.element, is_text))[0];
             let runs = repeat(case, size, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
             on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
             starts.extend(runs.iter().map(|run| run.start));
@@ -285,13 +280,13 @@ fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     data.set_len(0)?;
     data.rewind()?;
     let count = size.to_string();
-    let arguments = ["gen", "-q", "-c", &count, "-t", case.element.name(), "--to", case.format()];
+    let arguments = ["gen", "-q", "-c", &count, "-t", case.element.name(), "--to", case.format.name()];
     run_self(&arguments, Stdio::null(), data.try_clone()?).context("gpusort gen failed").map(drop)
 }
 
 fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
     data.rewind()?;
-    let input = ["-t", case.element.name(), "-f", case.format(), DATA];
+    let input = ["-t", case.element.name(), "-f", case.format.name(), DATA];
     let arguments = [&["sort", "-q", "--json", "--timing", "stderr"], how, &input[..]].concat();
     let begin = Instant::now();
     let told = run_self(&arguments, data.try_clone()?, Stdio::null())?;
