@@ -81,27 +81,23 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
 
     // An unnamed file, which disappears however the process ends.
     let data = tempfile::tempfile().context("no temporary file for data; set TMPDIR to a writable folder")?;
-    let named = |(_, info): &(usize, AdapterInfo)| GpuCosts {
-        name: info.name.clone(),
-        start_ms: 0.0,
-        sorts: Vec::new(),
-        crossovers: Vec::new(),
-    };
     let mut costs = Costs {
         measured_here: true,
-        gpu: gpu.as_ref().map(named),
+        gpu: None,
         cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: Vec::new(), by_digits: None }],
         binary_bytes_per_ms: 0.0,
         text_bytes_per_ms: 0.0,
     };
-    if let (Some((number, info)), Some(own)) = (&gpu, &mut costs.gpu) {
+    if let Some((number, info)) = &gpu {
         let started = [bench::Device::gpu(Gpu::start(&Select::Index(*number))?, Duration::ZERO)?];
+        let mut crossovers = Vec::new();
         for shape in Shape::ALL {
             let what = described(shape.key_words(), shape.payload);
             let both = CANDIDATES.map(Algorithm::name).join(" and ");
             progress.phase(format!("{both} sort of {what}"), Unit::Time, None);
-            own.crossovers.extend(crossover(shape, &started, info.kind, largest)?);
+            crossovers.extend(crossover(shape, &started, info.kind, largest)?);
         }
+        costs.gpu = Some(GpuCosts { name: info.name.clone(), start_ms: 0.0, sorts: Vec::new(), crossovers });
     }
     progress.phase("radix sort and quicksort of keys on the CPU".to_owned(), Unit::Time, None);
     costs.cpus[0].by_digits = digits::measured(largest, machine.cores);
@@ -307,17 +303,15 @@ fn median_of(runs: &[Timed], value: impl Fn(&Timed) -> f64) -> f64 {
 }
 
 fn shown(costs: &Costs, file: &Path) -> String {
-    let mut text = String::new();
-    for cpu in &costs.cpus {
-        let cores = human::counted(cpu.cores as u64, "core", "cores");
-        text += &wrapped(&format!("CPU: {}, {cores}", cpu.name), WIDTH, 5);
-    }
+    let cpu = &costs.cpus[0];
+    let cores = human::counted(cpu.cores as u64, "core", "cores");
+    let mut text = wrapped(&format!("CPU: {}, {cores}", cpu.name), WIDTH, 5);
     text += &match &costs.gpu {
         Some(gpu) => wrapped(&format!("GPU: {}, starts in {}", gpu.name, time(gpu.start_ms)), WIDTH, 5),
         None => "GPU: none\n".to_owned(),
     };
     text += &format!("\n{:>13}  {:<18}{:>10}{:>10}\n", "n", "sort", "CPU", "GPU");
-    for (index, curve) in costs.cpus.iter().flat_map(|cpu| &cpu.sorts).enumerate() {
+    for (index, curve) in cpu.sorts.iter().enumerate() {
         let sort = described(curve.key_words, curve.records);
         for (row, &(n, ms)) in curve.times.iter().enumerate() {
             let gpu = costs.gpu.as_ref().and_then(|gpu| gpu.sorts.get(index)?.times.get(row));
@@ -325,9 +319,7 @@ fn shown(costs: &Costs, file: &Path) -> String {
             text += &format!("{:>13}  {sort:<18}{:>10}{gpu:>10}\n", grouped(n), time(ms));
         }
     }
-    for own in costs.cpus.iter().filter_map(|cpu| cpu.by_digits.as_ref()) {
-        text += &digits::shown(own);
-    }
+    text += &cpu.by_digits.as_ref().map(digits::shown).unwrap_or_default();
     for seen in costs.gpu.iter().flat_map(|gpu| &gpu.crossovers) {
         let sort = described(seen.key_words, seen.records);
         let (algorithm, from) = (seen.algorithm, grouped(seen.elements));
