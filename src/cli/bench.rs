@@ -167,14 +167,13 @@ impl Live {
             Place::Nowhere => return Ok(()),
             Place::Stdout => {}
         }
-        let mut output = Output::stdout()?;
-        match output.write_all(text.as_bytes()).map_err(|error| output.failed(error)) {
+        match super::print(text) {
             // The exports remain to be written.
-            Err(error) if error.is_broken_pipe() && !self.exports.is_empty() => {
+            Err(error) if super::is_broken_pipe(&error) && !self.exports.is_empty() => {
                 self.table_on = Place::Nowhere;
                 Ok(())
             }
-            printed => Ok(printed?),
+            printed => printed,
         }
     }
 

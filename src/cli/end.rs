@@ -116,7 +116,7 @@ mod system {
         let Some(mut pipe) = LAST_WORDS.get() else { return output::end_process(interrupted) };
         // Signals often come repeatedly. The message is started once, and limited by time.
         if !SAYING.swap(true, Ordering::SeqCst) {
-            // If the pipe fails, there is no message.
+            // A pipe that fails costs the message.
             let _ = pipe.write(&[0]);
             // SAFETY: the call takes a number; the alarm ends the process if the message takes too long.
             unsafe { libc::alarm(PATIENCE_SECONDS) };

@@ -20,7 +20,7 @@ use super::progress::{Progress, Unit};
 use super::timing::Timing;
 use super::{check, explain, format, say};
 
-/// Shows the phases on the progress bar, that of reading by the name `read`.
+/// Shows the phases on the progress bar; `read` names the phase of reading.
 pub(super) fn watched(
     progress: &Progress,
     read: &'static str,
