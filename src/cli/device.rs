@@ -193,8 +193,8 @@ impl Devices {
         costs.choose(n, shape, parallel::cores(), costs.start().map_or(Duration::ZERO, left))
     }
 
-    /// The reason for a GPU, or against one.
-    fn reason_for_gpu(&self, n: u64, shape: Shape, unread: u64) -> Result<String, String> {
+    /// The reason for a GPU, or against one; `left` is as for [`Self::compare`].
+    fn reason(&self, n: u64, shape: Shape, left: impl Fn(Duration) -> Duration) -> Result<String, String> {
         match self.wanted {
             Wanted::Cpu => return Err("--device cpu".to_owned()),
             Wanted::Gpus(_) => return Ok("chosen by --device".to_owned()),
@@ -207,11 +207,7 @@ impl Devices {
         if self.selection.is_few(n) {
             return Err("selecting the first few takes less time than a transfer to a GPU".to_owned());
         }
-        let choice = self.compare(n, shape, |start| match (&self.gpu, &self.starting) {
-            (Some(Ok(_)), _) => Duration::ZERO,
-            (_, Some(starting)) => starting.left(start).saturating_sub(self.costs().reading(unread, false)),
-            _ => start,
-        });
+        let choice = self.compare(n, shape, left);
         if choice.is_gpu() { Ok(choice.to_string()) } else { Err(choice.to_string()) }
     }
 
@@ -295,16 +291,12 @@ impl ChooseSorter for Devices {
     /// Begins to start the GPU for this input if the GPU is requested, or is expected to finish sooner when
     /// it starts while the input is read.
     fn expect(&mut self, input: Option<Expected>) -> bool {
-        let pays = |input: Expected| {
-            let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
-            input.n >= cost::FEWEST
-                && !self.selection.is_few(input.n)
-                && self.compare(input.n, input.shape, left).is_gpu()
-        };
-        let is_wanted = match self.wanted {
-            Wanted::Cpu => false,
-            Wanted::Fastest => input.is_some_and(pays),
-            Wanted::For(_) | Wanted::Gpus(_) => true,
+        let is_wanted = match input {
+            None => matches!(self.wanted, Wanted::For(_) | Wanted::Gpus(_)),
+            Some(Expected { n, shape, bytes, text }) => {
+                let left = |start: Duration| start.saturating_sub(self.costs().reading(bytes, text));
+                self.reason(n, shape, left).is_ok()
+            }
         };
         if is_wanted {
             self.starting = Some(Starting::new(self.selects()));
@@ -325,8 +317,13 @@ impl ChooseSorter for Devices {
             // The CPU uses costs, too.
             self.costs();
         }
+        let left = |start| match (&self.gpu, &self.starting) {
+            (Some(Ok(_)), _) => Duration::ZERO,
+            (_, Some(starting)) => starting.left(start).saturating_sub(self.costs().reading(unread, false)),
+            _ => start,
+        };
         // The startup time counts in any case.
-        let (started, gpu) = match self.reason_for_gpu(n, shape, unread) {
+        let (started, gpu) = match self.reason(n, shape, left) {
             Ok(why) => (self.start()?, self.started(n, shape, why)),
             Err(why) => (Duration::ZERO, Err(why)),
         };
