@@ -278,6 +278,31 @@ fn column(name: &str, numbers: Vec<i64>) -> (Field, ArrayRef) {
 }
 
 #[test]
+fn text_ignores_case_and_a_dictionary_does_not() {
+    let folder = Folder::new();
+    let names = ["b", "A", "C", "a"].map(str::to_owned).to_vec();
+    let texts: ArrayRef = Arc::new(StringArray::from(names.clone()));
+    let texts = (Field::new("name", texts.data_type().clone(), true), texts);
+    let arrow = write_arrow(&folder, "n.arrow", vec![texts, column("id", (0..4).collect())], 4);
+    let parquet = folder.arg("n.parquet");
+    assert!(run(&["sort", "-q", "-k", "id", &arrow, "-o", &parquet], "").status.success());
+    let coded = write_arrow(&folder, "d.arrow", vec![dictionary("name", (0..4).collect(), names, false)], 4);
+    for option in [&["-k", "name:nocase"][..], &["--ignore-case", "-k", "name"]] {
+        for file in [&arrow, &parquet] {
+            let args = [&["sort", "-q", "--to", "csv", file], option].concat();
+            assert_eq!(sorted(&args, ""), "name,id\nA,1\na,3\nb,0\nC,2\n", "{args:?}");
+        }
+        let said = refused(&[&["sort", &coded[..]], option].concat(), "");
+        assert!(said.contains("sorts by the bytes of its strings; leave out ignore-case"), "{said}");
+    }
+    // Numbers have no case.
+    assert!(
+        sorted(&["sort", "-q", "--ignore-case", "-k", "id:r", "--to", "csv", &arrow], "")
+            .contains("a,3\nC,2")
+    );
+}
+
+#[test]
 fn merges_and_checks_name_the_row() {
     let folder = Folder::new();
     let with = |name: &str, key: Option<i64>| {

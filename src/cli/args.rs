@@ -43,6 +43,9 @@ pub(super) struct Cli {
 pub(super) const COMMANDS: [&str; 10] =
     ["sort", "devices", "gen", "bench", "trace", "tune", "check", "merge", "completions", "man"];
 
+/// The commands that take the options of `sort`.
+pub(super) const SORTS: [&str; 3] = ["sort", "check", "merge"];
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Sort lines, tables or numbers
@@ -406,7 +409,7 @@ pub(super) struct SortArgs {
     pub(super) argsort: bool,
 
     /// Output format [default: by the name of -o, else as the input]
-    #[arg(long, value_name = "FORMAT", value_parser = named(WRITTEN, Format::name), help_heading = RESULT)]
+    #[arg(long, value_name = "FORMAT", value_parser = named(written(), Format::name), help_heading = RESULT)]
     pub(super) to: Option<Format>,
 
     /// Output file, which may be an input; - is standard output
@@ -702,17 +705,10 @@ pub(super) struct OrderArgs {
     pub(super) sizes: bool,
 }
 
-/// The formats of `--to`. Lines need no name: sorted lines are written as lines.
-const WRITTEN: [Format; 8] = [
-    Format::Text,
-    Format::Binary,
-    Format::Csv,
-    Format::Tsv,
-    Format::Npy,
-    Format::JsonLines,
-    Format::Parquet,
-    Format::Arrow,
-];
+/// Returns the formats of `--to`. Lines need no name: sorted lines are written as lines.
+fn written() -> impl Iterator<Item = Format> {
+    Format::ALL.into_iter().filter(|format| *format != Format::Lines)
+}
 
 /// The formats of numbers alone.
 const OF_NUMBERS: [Format; 3] = [Format::Text, Format::Binary, Format::Npy];
@@ -849,7 +845,8 @@ pub(super) enum Progress {
 
 /// Inserts `sort` before the first word, unless the word names a command, or asks for help or the version.
 /// `-h` or `-V` alone ask for these only if nothing `comes_in`, and an empty command line only if standard
-/// input `is_terminal`.
+/// input `is_terminal`. After `sort`, `check` or `merge`, too, `-h` alone asks for help if nothing `comes_in`;
+/// otherwise `-h` sorts sizes, as in coreutils.
 pub(super) fn with_command(
     mut all: Vec<OsString>,
     is_terminal: bool,
@@ -865,6 +862,13 @@ pub(super) fn with_command(
     if !is_other {
         all.insert(1, "sort".into());
     }
+    if let [_, command, letter] = &mut all[..]
+        && SORTS.iter().any(|name| command == name)
+        && letter == "-h"
+        && !comes_in()
+    {
+        *letter = "--help".into();
+    }
     all
 }
 
@@ -874,8 +878,7 @@ pub(super) fn with_ignore_case(mut all: Vec<OsString>) -> Vec<OsString> {
     const LETTERS: &str = "bcCfghmnrsuvzqV";
     let is_format =
         |name: &str| name == "auto" || Format::ALL.into_iter().any(|format| format.name() == name);
-    let is_sort =
-        all.get(1).is_some_and(|command| ["sort", "check", "merge"].iter().any(|name| command == name));
+    let is_sort = all.get(1).is_some_and(|command| SORTS.iter().any(|name| command == name));
     let mut place = 2;
     while is_sort && place < all.len() {
         if all[place] == "--" {
@@ -965,6 +968,11 @@ mod tests {
         for typed in ["gpusort", "gpusort -h", "gpusort -V"] {
             let sorts = typed.replacen("gpusort", "gpusort sort", 1);
             assert_eq!([true, false].map(|comes_in| with(typed, comes_in)), [&*sorts, typed]);
+        }
+        for command in SORTS {
+            let typed = format!("gpusort {command} -h");
+            let help = format!("gpusort {command} --help");
+            assert_eq!([true, false].map(|comes_in| with(&typed, comes_in)), [&*typed, &*help]);
         }
         // From `/dev/null`.
         assert_eq!(with_command(vec!["gpusort".into()], false, || false), ["gpusort", "sort"]);

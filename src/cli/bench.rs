@@ -76,16 +76,6 @@ fn exports(args: &BenchArgs) -> anyhow::Result<Vec<Export>> {
     Ok(exports)
 }
 
-fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
-    let mut distinct = Vec::with_capacity(values.len());
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    distinct
-}
-
 /// Each algorithm with its requested variants; `None` requests all variants. Without a request, each device
 /// uses its default.
 fn methods(
@@ -121,7 +111,7 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
     };
     let asked = names.iter().map(|name| Device::named(name.trim()));
     let mut devices = Vec::new();
-    for device in distinct(asked.collect::<Result<_, _>>()?) {
+    for device in super::distinct(asked.collect::<Result<_, _>>()?) {
         progress.phase("starting the device", Unit::Time, None);
         let device = match device {
             Device::Cpu => Ok(bench::Device::cpu()),
@@ -177,14 +167,13 @@ impl Live {
             Place::Nowhere => return Ok(()),
             Place::Stdout => {}
         }
-        let mut output = Output::stdout()?;
-        match output.write_all(text.as_bytes()).map_err(|error| output.failed(error)) {
+        match super::print(text) {
             // The exports remain to be written.
-            Err(error) if error.is_broken_pipe() && !self.exports.is_empty() => {
+            Err(error) if super::is_broken_pipe(&error) && !self.exports.is_empty() => {
                 self.table_on = Place::Nowhere;
                 Ok(())
             }
-            printed => Ok(printed?),
+            printed => printed,
         }
     }
 
@@ -229,8 +218,8 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let suite = Suite {
         sizes: args.sizes,
         methods: methods(&args.algo, &args.variant)?,
-        types: distinct(args.types),
-        distributions: distinct(args.dist),
+        types: super::distinct(args.types),
+        distributions: super::distinct(args.dist),
         positions: args.with_positions,
         pace: Pace {
             runs: usize::try_from(args.runs)?,

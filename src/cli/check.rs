@@ -3,23 +3,19 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use gpusort::files::{Progress as Done, Sort};
+use gpusort::files::Sort;
 
 use super::args::{CheckArgs, Progress as When};
 use super::manifest;
 use super::meant::FileAsKey;
-use super::progress::{Progress, Unit};
-use super::sort::{notes, options};
-use super::usage;
+use super::progress::Progress;
+use super::sort::{notes, options, watched};
 
 /// The exit code for disorder.
 const DISORDER: u8 = 1;
 
 pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
     let quiet = args.quiet;
-    if args.order.sizes && usage::asks_for_help() {
-        return usage::help_of("check");
-    }
     options::expand(&mut args.order)?;
     let file = FileAsKey::of(&args.order, quiet)?;
     let options = match manifest::find(&args.order)? {
@@ -32,12 +28,7 @@ pub(super) fn run(mut args: CheckArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let progress = Progress::new(if quiet { When::Never } else { args.progress.progress });
-    let watched = progress.clone();
-    let watch = move |Done { done, total, .. }: Done| match done {
-        0 => watched.phase("check", Unit::Bytes, total),
-        done => watched.set(done),
-    };
-    let job = Sort::new().options(options).progress(watch).resolve(None)?;
+    let job = Sort::new().options(options).progress(watched(&progress, "check", false)).resolve(None)?;
     notes(&job, "compared", quiet, &progress);
     let found = job.check().map_err(|error| file.explain(error.into()))?;
     progress.end();

@@ -193,8 +193,8 @@ impl Devices {
         costs.choose(n, shape, parallel::cores(), costs.start().map_or(Duration::ZERO, left))
     }
 
-    /// The reason for a GPU, or against one.
-    fn reason_for_gpu(&self, n: u64, shape: Shape, unread: u64) -> Result<String, String> {
+    /// The reason for a GPU, or against one; `left` is as for [`Self::compare`].
+    fn reason(&self, n: u64, shape: Shape, left: impl Fn(Duration) -> Duration) -> Result<String, String> {
         match self.wanted {
             Wanted::Cpu => return Err("--device cpu".to_owned()),
             Wanted::Gpus(_) => return Ok("chosen by --device".to_owned()),
@@ -207,11 +207,7 @@ impl Devices {
         if self.selection.is_few(n) {
             return Err("selecting the first few takes less time than a transfer to a GPU".to_owned());
         }
-        let choice = self.compare(n, shape, |start| match (&self.gpu, &self.starting) {
-            (Some(Ok(_)), _) => Duration::ZERO,
-            (_, Some(starting)) => starting.left(start).saturating_sub(self.costs().reading(unread, false)),
-            _ => start,
-        });
+        let choice = self.compare(n, shape, left);
         if choice.is_gpu() { Ok(choice.to_string()) } else { Err(choice.to_string()) }
     }
 
@@ -232,16 +228,16 @@ impl Devices {
 
     /// A sorter that uses the measured crossovers of these GPUs, if known.
     fn sorter(&self, gpus: Vec<Gpu>) -> Sorter {
-        // A named algorithm needs no costs, and no note about them.
-        let is_open = self.method.algorithm.is_none();
-        let costs = is_open.then(|| self.costs()).filter(|costs| costs.measured_here);
-        let info = gpus.first().map(Gpu::info);
-        let seen = costs.and_then(|costs| costs.gpu.as_ref());
-        let seen = seen.zip(info).filter(|(seen, info)| seen.name == info.name);
-        let crossovers =
-            seen.map(|(seen, info)| cost::crossovers(&seen.crossovers, Crossovers::of_kind(info.kind)));
         let sorter = Sorter::on_all(gpus);
-        if let Some(crossovers) = crossovers { sorter.with_crossovers(&crossovers) } else { sorter }
+        // A named algorithm needs no costs, and no note about them.
+        if self.method.algorithm.is_none()
+            && let Costs { measured_here: true, gpu: Some(seen), .. } = self.costs()
+            && let Some(info) = sorter.device().filter(|info| info.name == seen.name)
+        {
+            let crossovers = cost::crossovers(&seen.crossovers, Crossovers::of_kind(info.kind));
+            return sorter.with_crossovers(&crossovers);
+        }
+        sorter
     }
 
     /// The reason for no GPU; an error only if a GPU was requested.
@@ -295,16 +291,12 @@ impl ChooseSorter for Devices {
     /// Begins to start the GPU for this input if the GPU is requested, or is expected to finish sooner when
     /// it starts while the input is read.
     fn expect(&mut self, input: Option<Expected>) -> bool {
-        let pays = |input: Expected| {
-            let left = |start: Duration| start.saturating_sub(self.costs().reading(input.bytes, input.text));
-            input.n >= cost::FEWEST
-                && !self.selection.is_few(input.n)
-                && self.compare(input.n, input.shape, left).is_gpu()
-        };
-        let is_wanted = match self.wanted {
-            Wanted::Cpu => false,
-            Wanted::Fastest => input.is_some_and(pays),
-            Wanted::For(_) | Wanted::Gpus(_) => true,
+        let is_wanted = match input {
+            None => matches!(self.wanted, Wanted::For(_) | Wanted::Gpus(_)),
+            Some(Expected { n, shape, bytes, text }) => {
+                let left = |start: Duration| start.saturating_sub(self.costs().reading(bytes, text));
+                self.reason(n, shape, left).is_ok()
+            }
         };
         if is_wanted {
             self.starting = Some(Starting::new(self.selects()));
@@ -325,8 +317,13 @@ impl ChooseSorter for Devices {
             // The CPU uses costs, too.
             self.costs();
         }
+        let left = |start| match (&self.gpu, &self.starting) {
+            (Some(Ok(_)), _) => Duration::ZERO,
+            (_, Some(starting)) => starting.left(start).saturating_sub(self.costs().reading(unread, false)),
+            _ => start,
+        };
         // The startup time counts in any case.
-        let (started, gpu) = match self.reason_for_gpu(n, shape, unread) {
+        let (started, gpu) = match self.reason(n, shape, left) {
             Ok(why) => (self.start()?, self.started(n, shape, why)),
             Err(why) => (Duration::ZERO, Err(why)),
         };

@@ -76,22 +76,14 @@ fn faster<T: Element + KeyWidth>(sizes: &[usize], distribution: Distribution) ->
 
 /// The longest range of sizes for which this is so, as it is between those that were measured.
 fn longest(sizes: &[usize], is_so: &[bool]) -> Range<usize> {
-    // Half-way to the next one.
-    let after = |place: usize| sizes.get(place).map_or(usize::MAX, |_| 2 * sizes[place - 1]);
-    let mut longest = (0, 0);
-    let mut begin = 0;
-    for run in is_so.chunk_by(|a, b| a == b) {
-        let end = begin + run.len();
-        if run[0] && run.len() > longest.1 - longest.0 {
-            longest = (begin, end);
-        }
-        begin = end;
-    }
-    match longest {
-        (0, 0) => usize::MAX..usize::MAX,
-        (0, end) => 0..after(end),
-        (begin, end) => 2 * sizes[begin - 1]..after(end),
-    }
+    let places: Vec<usize> = (0..sizes.len()).collect();
+    // From the end, so that the first of several longest runs counts.
+    let runs = places.split(|&place| !is_so[place]).rev();
+    let run = runs.max_by_key(|run| run.len()).unwrap_or_default();
+    let (Some(&first), Some(&last)) = (run.first(), run.last()) else { return usize::MAX..usize::MAX };
+    // The size between two measured ones.
+    let begin = first.checked_sub(1).map_or(0, |before| 2 * sizes[before]);
+    begin..if last + 1 < sizes.len() { 2 * sizes[last] } else { usize::MAX }
 }
 
 /// A line for each width.

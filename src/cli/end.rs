@@ -48,9 +48,9 @@ pub(crate) use self::system::{leave_interrupts, say_at_last};
 
 #[cfg(unix)]
 mod system {
-    use std::io::{self, Read};
-    use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
-    use std::sync::atomic::{AtomicI32, Ordering};
+    use std::io::{self, PipeWriter, Read, Write};
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
     use gpusort::files::internal as output;
@@ -77,11 +77,11 @@ mod system {
         libc::SIGSTKFLT,
     ];
 
-    /// The pipe on which a byte starts the final message; [`NO_WORDS`] without one, [`SAYING`] once
-    /// started.
-    static LAST_WORDS: AtomicI32 = AtomicI32::new(NO_WORDS);
-    const NO_WORDS: i32 = -1;
-    const SAYING: i32 = -2;
+    /// The pipe on which a byte starts the final message.
+    static LAST_WORDS: OnceLock<PipeWriter> = OnceLock::new();
+
+    /// True once the final message was started.
+    static SAYING: AtomicBool = AtomicBool::new(false);
 
     pub(super) fn install() {
         for &signal in ENDING.iter().filter(|&&signal| !is_ignored(signal)) {
@@ -113,27 +113,20 @@ mod system {
     }
 
     fn end() {
-        if LAST_WORDS.load(Ordering::SeqCst) == NO_WORDS {
-            return output::end_process(interrupted);
-        }
+        let Some(mut pipe) = LAST_WORDS.get() else { return output::end_process(interrupted) };
         // Signals often come repeatedly. The message is started once, and limited by time.
-        let pipe = LAST_WORDS.swap(SAYING, Ordering::SeqCst);
-        if pipe != SAYING {
-            // SAFETY:
-            // - The byte is static.
-            // - The descriptor belongs to a pipe, never closed.
-            // - The alarm ends the process if the message takes too long.
-            unsafe {
-                libc::write(pipe, [0_u8].as_ptr().cast(), 1);
-                libc::alarm(PATIENCE_SECONDS);
-            }
+        if !SAYING.swap(true, Ordering::SeqCst) {
+            // A pipe that fails costs the message.
+            let _ = pipe.write(&[0]);
+            // SAFETY: the call takes a number; the alarm ends the process if the message takes too long.
+            unsafe { libc::alarm(PATIENCE_SECONDS) };
         }
     }
 
     fn alarm() {
         // Our alarm means that the message takes too long; a foreign alarm is handled like other
         // signals.
-        if LAST_WORDS.load(Ordering::SeqCst) == SAYING {
+        if SAYING.load(Ordering::SeqCst) {
             output::end_process(interrupted);
         } else {
             end();
@@ -145,7 +138,7 @@ mod system {
     }
 
     /// From here on a signal runs `words` before it ends the process, unless no thread can be
-    /// started for it.
+    /// started for it. A process has one final message.
     pub(crate) fn say_at_last(words: impl FnOnce() + Send + 'static) {
         let Ok((mut reader, writer)) = io::pipe() else { return };
         let wait = move || {
@@ -155,12 +148,7 @@ mod system {
             }
         };
         if thread::Builder::new().spawn(wait).is_ok() {
-            let writer: OwnedFd = writer.into();
-            let before = LAST_WORDS.swap(writer.into_raw_fd(), Ordering::SeqCst);
-            if before >= 0 {
-                // SAFETY: only this module owns this end of the pipe.
-                drop(unsafe { OwnedFd::from_raw_fd(before as RawFd) });
-            }
+            LAST_WORDS.set(writer).expect("a process has one final message");
         }
     }
 

@@ -1,6 +1,5 @@
 //! Suggests the intended command for an invalid command line, or one with a likely mistake.
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use gpusort::files::internal::{Compression, Extension};
 use gpusort::{Error, Hint};
 use gpusort_base::human;
 
-use super::args::OrderArgs;
+use super::args::{OrderArgs, SORTS};
 
 /// Options of other programs, with the equivalent arguments here.
 const ELSEWHERE: [(&[&str], &str); 24] = [
@@ -75,17 +74,15 @@ fn is_command(arguments: &[&str]) -> bool {
     super::command().try_get_matches_from(["gpusort"].iter().chain(arguments)).is_ok()
 }
 
-/// Returns the arguments of this process from the command on; empty if one of them is not Unicode.
-fn typed() -> Vec<String> {
-    let all: Result<Vec<String>, OsString> =
-        super::arguments().into_iter().skip(1).map(OsString::into_string).collect();
+/// Returns the arguments of this process from the command on; none if one of them is not Unicode.
+fn typed() -> Vec<&'static str> {
+    let all: Option<Vec<&str>> = super::ARGUMENTS.iter().skip(1).map(|argument| argument.to_str()).collect();
     all.unwrap_or_default()
 }
 
 /// Refuses a mistyped command: a first word that names no file, but resembles a command.
 pub(super) fn check_command() -> anyhow::Result<()> {
-    let typed = typed();
-    let all: Vec<&str> = typed.iter().map(String::as_str).collect();
+    let all = typed();
     // If `sort` was inserted, the first typed word is now the second.
     let first = std::env::args_os().nth(1).and_then(|first| first.into_string().ok());
     let Some(first) = first.filter(|first| all.get(1) == Some(&&**first)) else { return Ok(()) };
@@ -105,10 +102,8 @@ pub(super) fn check_command() -> anyhow::Result<()> {
 
 /// Suggests a replacement for the argument `unknown`.
 pub(super) fn by_arguments(unknown: &str) -> Option<String> {
-    let typed = typed();
-    let all: Vec<&str> = typed.iter().map(String::as_str).collect();
-    let first = *all.first()?;
-    if !["sort", "check", "merge"].contains(&first) {
+    let all = typed();
+    if !SORTS.contains(all.first()?) {
         return None;
     }
     if let Some((name, other, meant)) = elsewhere(&all, unknown) {
@@ -189,8 +184,7 @@ impl FileAsKey {
     /// Refuses the key, and suggests the file as the input.
     pub(super) fn refuse(&self) -> anyhow::Result<()> {
         let Some(key) = &self.0 else { return Ok(()) };
-        let (typed, key) = (typed(), &key[..]);
-        let all: Vec<&str> = typed.iter().map(String::as_str).collect();
+        let (all, key) = (typed(), &key[..]);
         let name = all.first().copied().unwrap_or("sort");
         let without = |at: usize| [&all[..at - 1], &all[at + 1..], &[key]].concat();
         let at = all.iter().position(|argument| *argument == key).filter(|at| *at > 0);

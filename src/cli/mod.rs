@@ -25,6 +25,7 @@ mod trace;
 mod tune;
 mod usage;
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -74,6 +75,17 @@ fn run(cli: args::Cli) -> anyhow::Result<ExitCode> {
         Command::Man { command } => manual::page(command.as_deref())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Removes repeated values.
+fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
+    let mut distinct = Vec::with_capacity(values.len());
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
 }
 
 /// Characters of a line on this terminal.
@@ -139,15 +151,15 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Returns the arguments of this process.
-fn arguments() -> Vec<std::ffi::OsString> {
+/// The arguments of this process, completed as clap needs them.
+static ARGUMENTS: LazyLock<Vec<OsString>> = LazyLock::new(|| {
     #[cfg(windows)]
     let all = wild::args_os();
     #[cfg(not(windows))]
     let all = std::env::args_os();
     let is_terminal = io::stdin().is_terminal();
     args::with_ignore_case(args::with_command(all.collect(), is_terminal, comes_in))
-}
+});
 
 /// Returns true if standard input is neither a terminal nor `/dev/null`.
 fn comes_in() -> bool {
@@ -156,7 +168,7 @@ fn comes_in() -> bool {
 
 /// Parses the arguments, and notes options that were typed, not set by variables: only clap knows them.
 fn parse() -> Result<args::Cli, clap::Error> {
-    let matches = command().try_get_matches_from(arguments())?;
+    let matches = command().try_get_matches_from(&*ARGUMENTS)?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
     let Some((_, matches)) = matches.subcommand() else { return Ok(cli) };
     cli.outputs = matches.try_get_many::<PathBuf>("output").ok().flatten().map_or(0, Iterator::count);

@@ -12,7 +12,7 @@ use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::trace::{
     FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, svg, write_json,
 };
-use gpusort::{Error, ErrorKind, Format, Hint, PlanError};
+use gpusort::{Error, ErrorKind, Format, Hint, PlanError, Select};
 use gpusort_base::human::{self, grouped};
 use gpusort_base::memory;
 use gpusort_engine::gpu::Gpu;
@@ -52,34 +52,30 @@ fn methods(args: &TraceArgs) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>
 /// The methods whose networks are drawn, each network once: variants that only cut a network into other
 /// passes are equal here.
 fn networks(methods: &[(Algorithm, Option<Variant>)]) -> anyhow::Result<Vec<(Algorithm, Option<Variant>)>> {
-    let mut networks = Vec::new();
-    for &(algorithm, variant) in methods {
-        let own = match (algorithm, variant) {
-            (Algorithm::Radix, _) => {
-                bail!("--network: radix compares no elements; use -a bitonic or -a odd-even")
-            }
-            (_, Some(Variant::Block)) => {
-                bail!("--network: 'block' compares whole blocks; use --variant naive")
-            }
-            (_, Some(Variant::Transpose)) => Variant::Transpose,
-            _ => Variant::Naive,
-        };
-        if !networks.contains(&(algorithm, Some(own))) {
-            networks.push((algorithm, Some(own)));
+    let network = |&(algorithm, variant): &(Algorithm, Option<Variant>)| match (algorithm, variant) {
+        (Algorithm::Radix, _) => {
+            bail!("--network: radix compares no elements; use -a bitonic or -a odd-even")
         }
+        (_, Some(Variant::Block)) => {
+            bail!("--network: 'block' compares whole blocks; use --variant naive")
+        }
+        (_, Some(Variant::Transpose)) => Ok((algorithm, variant)),
+        _ => Ok((algorithm, Some(Variant::Naive))),
+    };
+    Ok(super::distinct(methods.iter().map(network).collect::<anyhow::Result<_>>()?))
+}
+
+/// The GPU with this name.
+fn select(name: &str) -> anyhow::Result<Select> {
+    match Device::named(name)? {
+        Device::Cpu => bail!("--device cpu has no passes to time; leave --device out, or name a GPU"),
+        Device::Auto => bail!("--device auto: use gpu, a number from 'gpusort devices' or a part of a name"),
+        Device::Gpu(select) => Ok(select),
     }
-    Ok(networks)
 }
 
 /// Rejects senseless combinations of options. A picture without a path goes to standard output.
-fn check(args: &TraceArgs, device: Option<&Device>, picture: Option<&Path>) -> anyhow::Result<()> {
-    match device {
-        Some(Device::Cpu) => bail!("--device cpu has no passes to time; leave --device out, or name a GPU"),
-        Some(Device::Auto) => {
-            bail!("--device auto: use gpu, a number from 'gpusort devices' or a part of a name")
-        }
-        _ => {}
-    }
+fn check(args: &TraceArgs, picture: Option<&Path>) -> anyhow::Result<()> {
     for (is_given, option) in [(args.animate, "--animate"), (args.light, "--light"), (args.dark, "--dark")] {
         ensure!(!is_given || args.svg.is_some(), "{option} needs a picture; add --svg FILE");
     }
@@ -157,10 +153,10 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
     if args.network {
         methods = networks(&methods)?;
     }
-    let device = args.device.as_deref().map(Device::named).transpose()?;
+    let select = args.device.as_deref().map(select).transpose()?;
     let picture = unless_stdout(args.svg.clone());
-    check(args, device.as_ref(), picture.as_deref())?;
-    let gpu = if let Some(Device::Gpu(select)) = &device { Some(Gpu::start(select)?) } else { None };
+    check(args, picture.as_deref())?;
+    let gpu = select.as_ref().map(Gpu::start).transpose()?;
     let limits = gpu.as_ref().map_or(Limits::TYPICAL, |gpu| gpu.info().limits);
     let read = if args.files.is_empty() { None } else { Some(read(args)?) };
     let (n, order) = if let Some((keys, order)) = &read {

@@ -15,7 +15,7 @@ use gpusort::unstable::bench::statistics::{self, median};
 use gpusort::unstable::bench::table::{WIDTH, wrapped};
 use gpusort::unstable::bench::{self, Event, Measurement, Pace, Sizes, Suite};
 use gpusort::unstable::generate::{Distribution, Type};
-use gpusort::{AdapterInfo, Kind, Select, files};
+use gpusort::{AdapterInfo, Format, Kind, Select, files};
 use gpusort_base::human::{self, grouped, time};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
 use gpusort_engine::gpu::{Gpu, adapter};
@@ -46,21 +46,15 @@ const PATIENCE: Duration = Duration::from_secs(6);
 /// A kind of sort.
 struct Case {
     element: ElementType,
-    /// True for text, sorted as records with its spelling; false for binary keys.
-    text: bool,
-}
-
-impl Case {
-    fn format(&self) -> &'static str {
-        if self.text { "text" } else { "bin" }
-    }
+    /// Text, sorted as records with its spelling, or binary keys.
+    format: Format,
 }
 
 const CASES: [Case; 4] = [
-    Case { element: ElementType::U32, text: false },
-    Case { element: ElementType::U64, text: false },
-    Case { element: ElementType::F32, text: true },
-    Case { element: ElementType::F64, text: true },
+    Case { element: ElementType::U32, format: Format::Binary },
+    Case { element: ElementType::U64, format: Format::Binary },
+    Case { element: ElementType::F32, format: Format::Text },
+    Case { element: ElementType::F64, format: Format::Text },
 ];
 
 /// Divides the sizes of text: an element takes several times its binary bytes.
@@ -87,27 +81,23 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
 
     // An unnamed file, which disappears however the process ends.
     let data = tempfile::tempfile().context("no temporary file for data; set TMPDIR to a writable folder")?;
-    let named = |(_, info): &(usize, AdapterInfo)| GpuCosts {
-        name: info.name.clone(),
-        start_ms: 0.0,
-        sorts: Vec::new(),
-        crossovers: Vec::new(),
-    };
     let mut costs = Costs {
         measured_here: true,
-        gpu: gpu.as_ref().map(named),
+        gpu: None,
         cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: Vec::new(), by_digits: None }],
         binary_bytes_per_ms: 0.0,
         text_bytes_per_ms: 0.0,
     };
-    if let (Some((number, info)), Some(own)) = (&gpu, &mut costs.gpu) {
+    if let Some((number, info)) = &gpu {
         let started = [bench::Device::gpu(Gpu::start(&Select::Index(*number))?, Duration::ZERO)?];
+        let mut crossovers = Vec::new();
         for shape in Shape::ALL {
             let what = described(shape.key_words(), shape.payload);
             let both = CANDIDATES.map(Algorithm::name).join(" and ");
             progress.phase(format!("{both} sort of {what}"), Unit::Time, None);
-            own.crossovers.extend(crossover(shape, &started, info.kind, largest)?);
+            crossovers.extend(crossover(shape, &started, info.kind, largest)?);
         }
+        costs.gpu = Some(GpuCosts { name: info.name.clone(), start_ms: 0.0, sorts: Vec::new(), crossovers });
     }
     progress.phase("radix sort and quicksort of keys on the CPU".to_owned(), Unit::Time, None);
     costs.cpus[0].by_digits = digits::measured(largest, machine.cores);
@@ -140,15 +130,16 @@ fn measure(
     data: &File,
     progress: &Progress,
 ) -> anyhow::Result<Vec<f64>> {
-    let what = if case.text { "records" } else { "keys" };
+    let is_text = case.format == Format::Text;
+    let what = if is_text { "records" } else { "keys" };
     let key_words = case.element.key_words().count();
-    let mut cpu = Curve { key_words, records: case.text, times: Vec::new() };
+    let mut cpu = Curve { key_words, records: is_text, times: Vec::new() };
     let (mut on_gpu, mut starts) = (cpu.clone(), Vec::new());
     let seen = costs.gpu.as_ref().map_or(&[][..], |gpu| &gpu.crossovers);
     let crossovers = cost::crossovers(seen, Crossovers::default());
     for &size in sizes {
         let begin = Instant::now();
-        let size = if case.text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
+        let size = if is_text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
         if cpu.times.last().is_some_and(|&(last, _)| last >= size) {
             continue;
         }
@@ -163,12 +154,12 @@ fn measure(
         let runs = repeat(case, size, data, &["-d", "cpu"])?;
         cpu.times.push((size, median_of(&runs, |run| run.sort)));
         // The rate of the largest input counts.
-        let rate = if case.text { &mut costs.text_bytes_per_ms } else { &mut costs.binary_bytes_per_ms };
+        let rate = if is_text { &mut costs.text_bytes_per_ms } else { &mut costs.binary_bytes_per_ms };
         *rate = median_of(&runs, |run| run.bytes / run.input);
         if let Some((number, _)) = gpu {
             // The algorithm that `auto` will choose by the crossovers measured above.
             let n = usize::try_from(size).unwrap_or(usize::MAX);
-            let algorithm = crossovers.fastest(n, Shape::of(case.element, case.text))[0];
+            let algorithm = crossovers.fastest(n, Shape::of(case.element, is_text))[0];
             let runs = repeat(case, size, data, &["-d", &number.to_string(), "-a", algorithm.name()])?;
             on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
             starts.extend(runs.iter().map(|run| run.start));
@@ -285,13 +276,13 @@ fn generate(case: &Case, size: u64, mut data: &File) -> anyhow::Result<()> {
     data.set_len(0)?;
     data.rewind()?;
     let count = size.to_string();
-    let arguments = ["gen", "-q", "-c", &count, "-t", case.element.name(), "--to", case.format()];
+    let arguments = ["gen", "-q", "-c", &count, "-t", case.element.name(), "--to", case.format.name()];
     run_self(&arguments, Stdio::null(), data.try_clone()?).context("gpusort gen failed").map(drop)
 }
 
 fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
     data.rewind()?;
-    let input = ["-t", case.element.name(), "-f", case.format(), DATA];
+    let input = ["-t", case.element.name(), "-f", case.format.name(), DATA];
     let arguments = [&["sort", "-q", "--json", "--timing", "stderr"], how, &input[..]].concat();
     let begin = Instant::now();
     let told = run_self(&arguments, data.try_clone()?, Stdio::null())?;
@@ -312,17 +303,15 @@ fn median_of(runs: &[Timed], value: impl Fn(&Timed) -> f64) -> f64 {
 }
 
 fn shown(costs: &Costs, file: &Path) -> String {
-    let mut text = String::new();
-    for cpu in &costs.cpus {
-        let cores = human::counted(cpu.cores as u64, "core", "cores");
-        text += &wrapped(&format!("CPU: {}, {cores}", cpu.name), WIDTH, 5);
-    }
+    let cpu = &costs.cpus[0];
+    let cores = human::counted(cpu.cores as u64, "core", "cores");
+    let mut text = wrapped(&format!("CPU: {}, {cores}", cpu.name), WIDTH, 5);
     text += &match &costs.gpu {
         Some(gpu) => wrapped(&format!("GPU: {}, starts in {}", gpu.name, time(gpu.start_ms)), WIDTH, 5),
         None => "GPU: none\n".to_owned(),
     };
     text += &format!("\n{:>13}  {:<18}{:>10}{:>10}\n", "n", "sort", "CPU", "GPU");
-    for (index, curve) in costs.cpus.iter().flat_map(|cpu| &cpu.sorts).enumerate() {
+    for (index, curve) in cpu.sorts.iter().enumerate() {
         let sort = described(curve.key_words, curve.records);
         for (row, &(n, ms)) in curve.times.iter().enumerate() {
             let gpu = costs.gpu.as_ref().and_then(|gpu| gpu.sorts.get(index)?.times.get(row));
@@ -330,9 +319,7 @@ fn shown(costs: &Costs, file: &Path) -> String {
             text += &format!("{:>13}  {sort:<18}{:>10}{gpu:>10}\n", grouped(n), time(ms));
         }
     }
-    for own in costs.cpus.iter().filter_map(|cpu| cpu.by_digits.as_ref()) {
-        text += &digits::shown(own);
-    }
+    text += &cpu.by_digits.as_ref().map(digits::shown).unwrap_or_default();
     for seen in costs.gpu.iter().flat_map(|gpu| &gpu.crossovers) {
         let sort = described(seen.key_words, seen.records);
         let (algorithm, from) = (seen.algorithm, grouped(seen.elements));

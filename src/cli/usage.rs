@@ -28,22 +28,6 @@ pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns true if `sort -h` or `check -h` asks for help: alone, without data on standard input. Otherwise
-/// `-h` sorts sizes, as in coreutils.
-pub(super) fn asks_for_help() -> bool {
-    let alone = ["gpusort", "sort", "-h"].len();
-    super::arguments().len() <= alone && !super::comes_in()
-}
-
-/// Prints the short help of a command.
-pub(super) fn help_of(name: &str) -> anyhow::Result<ExitCode> {
-    let mut command = super::command();
-    command.build();
-    let help = command.find_subcommand_mut(name).map(clap::Command::render_help);
-    super::print(&help.map(|help| help.to_string()).unwrap_or_default())?;
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Escapes the arguments in an error for display, and names the environment variable that caused it.
 fn quoted(mut error: clap::Error) -> clap::Error {
     let shown = |text: &String| human::path(text.as_ref());
@@ -83,7 +67,7 @@ fn variable(error: &clap::Error) -> Option<&'static str> {
     let variable = super::ENVIRONMENT.into_iter().find(is_of)?;
     // An error from a variable disappears when the environment is ignored.
     let typed = super::command().mut_subcommands(|command| command.mut_args(|argument| argument.env(None)));
-    let typed = typed.try_get_matches_from(super::arguments()).err();
+    let typed = typed.try_get_matches_from(&*super::ARGUMENTS).err();
     let same = |kind| typed.as_ref().is_some_and(|typed| text(typed, kind) == text(error, kind));
     (!(same(ContextKind::InvalidArg) && same(ContextKind::InvalidValue))).then_some(variable)
 }

@@ -186,7 +186,7 @@ impl Options {
         let are_numbers = known.is_none() && (of_numbers || self.of_numbers) && !self.says_lines();
         let format = known.unwrap_or(if are_numbers { Format::Text } else { Format::Lines });
         let per_line = if are_numbers && of_numbers { PerLine::One } else { self.per_line };
-        let of_kind = self.kind.map(|kind| kind.reading(self.nocase));
+        let of_kind = self.kind.map(Kind::reading);
         // A type of numbers is a kind, except in columns, which have types of their own.
         let is_numeric =
             self.numeric || !format.has_columns() && (!format.is_table() || self.element.is_some());

@@ -32,7 +32,7 @@ use crate::io::piece::Piece;
 use crate::io::places::Places;
 use crate::io::records::Print;
 use crate::io::{InputSpec, Output, print};
-use crate::order::{KeyOrder, TextForm};
+use crate::order::KeyOrder;
 use crate::parallel;
 use crate::sorter::Sorter;
 
@@ -342,9 +342,9 @@ impl<'a> Runs<'a> {
         let length = bytes / records.max(1) + 1;
         // A row takes at most twice the bytes of the texts in its record, plus its numbers. Texts that compare as
         // other bytes are copied, too.
-        let forms = orders.iter().filter_map(|order| order.reading.text());
-        let copies = forms.clone().filter(|form| *form != TextForm::default()).count() as u64;
-        let texts = 2 * forms.count() as u64 + copies;
+        let texts = orders.iter().filter(|order| order.reading.is_text());
+        let copies = texts.clone().filter(|order| !order.compares_bytes()).count() as u64;
+        let texts = 2 * texts.count() as u64 + copies;
         let beside = BESIDE_BYTES + 16 + 64 * (orders.len() as u64).saturating_sub(1);
         let times = 4 + texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);

@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends work early: later reads and writes fail with
-/// [`Cancelled`](crate::error::ErrorKind::Cancelled).
+use crate::error::{Error, ErrorKind};
+
+/// Ends work early: later reads and writes fail with [`Cancelled`](ErrorKind::Cancelled).
 ///
 /// ```
 /// # std::env::set_current_dir("../..").unwrap();
@@ -42,7 +43,7 @@ impl Cancel {
     /// Fails if the work is to end.
     #[doc(hidden)]
     pub fn check(&self) -> io::Result<()> {
-        if self.is_cancelled() { Err(io::Error::other(Cancelled)) } else { Ok(()) }
+        if self.is_cancelled() { Err(io::Error::other(Error::new(ErrorKind::Cancelled))) } else { Ok(()) }
     }
 }
 
@@ -52,15 +53,3 @@ impl From<Arc<AtomicBool>> for Cancel {
         Self(flag)
     }
 }
-
-/// The cause of an I/O error that stands for a cancellation.
-#[derive(Debug)]
-pub struct Cancelled;
-
-impl std::fmt::Display for Cancelled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("cancelled")
-    }
-}
-
-impl std::error::Error for Cancelled {}

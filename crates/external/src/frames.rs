@@ -399,7 +399,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::order::{Invalid, Reading, TextForm};
+    use crate::order::{Invalid, Reading, TextOrder};
 
     fn word() -> impl Strategy<Value = u128> {
         prop_oneof![
@@ -416,8 +416,7 @@ mod tests {
     fn texts_and_nulls_come_back() {
         let record = b"abc,def";
         let order = KeyOrder { invalid: Invalid::Last, ..KeyOrder::ASCENDING };
-        let form = TextForm { nocase: true, ..TextForm::default() };
-        for order in [order, KeyOrder { reading: Reading::Text(form), ..order }] {
+        for order in [order, KeyOrder { reading: Reading::Text(TextOrder::Bytes), nocase: true, ..order }] {
             let mut texts = TextColumn::new(order);
             texts.push(record, 4, 7).unwrap();
             texts.push_bytes(b"own").unwrap();

@@ -27,7 +27,7 @@ use crate::counts::{Counts, Respelled};
 use crate::error::Error;
 use crate::human::quoted;
 use crate::key_buf::{KeyBuf, KeyWidth};
-use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm};
+use crate::order::{Class, KeyOrder, Nulls, Reading};
 use crate::parallel;
 use crate::piece::{Bytes, Piece};
 use crate::places::Places;
@@ -93,7 +93,7 @@ impl Keyed {
         }
         pieces.retain(|piece| piece.len() > 0);
         let are_known = counts.invalid == 0 && pieces.iter().all(|piece| piece.respelled.is_some());
-        let are_bytes = |key: &ResolvedKey| key.order.reading.text() == Some(TextForm::default());
+        let are_bytes = |key: &ResolvedKey| key.order.reading.is_text() && key.order.compares_bytes();
         let number =
             how.keys.first().filter(|_| are_known && how.keys.iter().skip(1).all(are_bytes)).cloned();
         let can_differ = pieces.iter().any(|piece| !piece.spellings.is_empty());

@@ -29,5 +29,5 @@ pub use error::Error;
 pub use limits::{Kind, Limits, Subgroups};
 pub use method::Method;
 pub use names::UnknownName;
-pub use order::{Invalid, KeyOrder, Nulls, Reading, Selection, TextForm, TextOrder, is_few};
+pub use order::{Invalid, KeyOrder, Nulls, Reading, Selection, TextOrder, is_few};
 pub use shape::Shape;

@@ -22,7 +22,7 @@ pub struct KeyOrder {
     pub leading: bool,
     /// The kind of value that fields are read as.
     pub reading: Reading,
-    /// True if ASCII case is ignored, should the fields turn out to be text.
+    /// True if texts ignore ASCII case.
     pub nocase: bool,
     /// True for the whole record as the last key, which decides between records with equal other keys.
     pub is_last_resort: bool,
@@ -42,17 +42,8 @@ pub enum Reading {
     Times,
     /// Durations.
     Durations,
-    /// Text, in this form.
-    Text(TextForm),
-}
-
-/// The comparison of texts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TextForm {
-    /// The compared value.
-    pub order: TextOrder,
-    /// True if ASCII case is ignored.
-    pub nocase: bool,
+    /// Text, compared by this value.
+    Text(TextOrder),
 }
 
 /// The value of a text for comparisons.
@@ -67,13 +58,6 @@ pub enum TextOrder {
     Hex,
 }
 
-impl TextForm {
-    /// Returns true if the bytes of a text are compared, with or without case.
-    pub fn is_bytes(self) -> bool {
-        self.order == TextOrder::Bytes
-    }
-}
-
 impl Reading {
     /// Returns true if a field of a line may go on in the next fields, as times do.
     pub fn may_span(self) -> bool {
@@ -85,18 +69,9 @@ impl Reading {
         matches!(self, Self::Times | Self::Durations)
     }
 
-    /// Returns this reading; text then ignores case if `nocase`.
-    #[must_use]
-    pub fn ignoring_case(self, nocase: bool) -> Self {
-        match self {
-            Self::Text(form) => Self::Text(TextForm { nocase: form.nocase || nocase, ..form }),
-            other => other,
-        }
-    }
-
-    /// Returns the comparison of texts; `None` unless the fields are known to be text.
-    pub fn text(self) -> Option<TextForm> {
-        if let Self::Text(form) = self { Some(form) } else { None }
+    /// Returns true if the fields are known to be text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Text(_))
     }
 }
 
@@ -150,6 +125,16 @@ impl KeyOrder {
         nocase: false,
         is_last_resort: false,
     };
+
+    /// Returns the value of a text for comparisons: its bytes, unless the reading names another value.
+    pub fn text_order(self) -> TextOrder {
+        if let Reading::Text(order) = self.reading { order } else { TextOrder::Bytes }
+    }
+
+    /// Returns true if texts compare as their bytes do.
+    pub fn compares_bytes(self) -> bool {
+        self.text_order() == TextOrder::Bytes && !self.nocase
+    }
 
     /// Returns the bijection from elements of this type to keys that compare in this order.
     pub fn map(self, element: ElementType) -> KeyMap {

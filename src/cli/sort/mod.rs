@@ -6,7 +6,6 @@ pub(super) mod options;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Mutex;
 
 use anyhow::{bail, ensure};
 use gpusort::files::internal::{Job, To};
@@ -19,29 +18,33 @@ use super::device::Devices;
 use super::meant::{self, FileAsKey};
 use super::progress::{Progress, Unit};
 use super::timing::Timing;
-use super::{check, explain, format, say, usage};
+use super::{check, explain, format, say};
 
-/// Shows the phases on the progress bar.
-pub(super) fn watched(progress: &Progress, to_terminal: bool) -> impl Fn(Done) + Send + Sync + use<> {
-    let (progress, now) = (progress.clone(), Mutex::new(None));
+/// Shows the phases on the progress bar; `read` names the phase of reading.
+pub(super) fn watched(
+    progress: &Progress,
+    read: &'static str,
+    to_terminal: bool,
+) -> impl Fn(Done) + Send + Sync + use<> {
+    let progress = progress.clone();
     move |Done { phase, done, total, .. }| {
-        let mut now = parallel::lock(&now);
-        if now.replace((phase, total)) != Some((phase, total)) {
-            let (name, unit) = match phase {
-                Phase::Read => ("read", Unit::Bytes),
-                Phase::Order if total.is_some() => ("sort", Unit::Passes),
-                Phase::Order => ("sort", Unit::Time),
-                Phase::Write => ("write", Unit::Records),
-                Phase::Merge => ("merge", Unit::Records),
-                _ => ("parse", Unit::Time),
-            };
-            // The bar must not appear between records.
-            if to_terminal && matches!(phase, Phase::Write | Phase::Merge) {
-                progress.end();
-            }
-            progress.phase(name, unit, total);
+        // A phase begins with nothing done.
+        if done > 0 {
+            return progress.set(done);
         }
-        progress.set(done);
+        let (name, unit) = match phase {
+            Phase::Read => (read, Unit::Bytes),
+            Phase::Order if total.is_some() => ("sort", Unit::Passes),
+            Phase::Order => ("sort", Unit::Time),
+            Phase::Write => ("write", Unit::Records),
+            Phase::Merge => ("merge", Unit::Records),
+            _ => ("parse", Unit::Time),
+        };
+        // The bar must not appear between records.
+        if to_terminal && matches!(phase, Phase::Write | Phase::Merge) {
+            progress.end();
+        }
+        progress.phase(name, unit, total);
     }
 }
 
@@ -79,9 +82,6 @@ fn stdout_is_pipe() -> bool {
 }
 
 pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
-    if args.order.sizes && usage::asks_for_help() {
-        return usage::help_of("sort");
-    }
     if let Some(threads) = args.parallel {
         parallel::limit(usize::try_from(threads)?);
     }
@@ -116,7 +116,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     let progress = Progress::new(args.when());
     let output = args.output.as_deref();
     let to_terminal = output.is_none() && io::stdout().is_terminal();
-    let sort = options::sort(args)?.progress(watched(&progress, to_terminal));
+    let sort = options::sort(args)?.progress(watched(&progress, "read", to_terminal));
     let mut job = sort.resolve(output)?;
     if args.explain {
         let explained = job.explain()?;

@@ -31,7 +31,7 @@ impl Decider<'_> {
         };
         let word = if is_word { misfit } else { first };
         let name = if survey.has_units() { "size" } else { name };
-        let as_text = alone(how, number, |key| key.order.reading = Kind::Text.reading(key.order.nocase));
+        let as_text = alone(how, number, |key| key.order.reading = Kind::Text.reading());
         let mut remedies = Vec::new();
         if self.first_invalid(&as_text)?.is_none() {
             remedies.push(Remedy::Key(key.with_kind("text").into()));

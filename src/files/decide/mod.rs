@@ -24,7 +24,7 @@ use crate::io::input::Input;
 use crate::io::number::PerLine;
 use crate::io::text::{LineEnd, MARK, Text};
 use crate::io::{InputKind, InputSpec};
-use crate::order::{Invalid, KeyOrder, Reading, TextForm};
+use crate::order::{Invalid, KeyOrder, Reading, TextOrder};
 
 #[cfg(feature = "distributed")]
 pub(crate) use self::look::FIRST;
@@ -224,7 +224,7 @@ impl Decider<'_> {
     fn decide_lines(&self, decisions: &mut Decisions) -> Result<(), Error> {
         let by = self.asked.by;
         let record = ResolvedKey::record(by);
-        let is_text = by.order.reading.text().is_some();
+        let is_text = by.order.reading.is_text();
         if is_text || by.order.nocase && by.order.reading == Reading::Any {
             decisions.how.keys = vec![record];
             return Ok(());
@@ -262,7 +262,7 @@ impl Decider<'_> {
             decisions.how.keys = vec![record];
             return Ok(());
         }
-        let reading = Reading::Text(TextForm { nocase: by.order.nocase, ..TextForm::default() });
+        let reading = Reading::Text(TextOrder::Bytes);
         let order = KeyOrder { is_last_resort: true, reading, ..record.order };
         decisions.how.keys.push(ResolvedKey { order, ..record });
         Ok(())
@@ -376,7 +376,7 @@ fn give(key: &mut ResolvedKey, survey: &Survey) {
         Reading::Times => key.form = survey.form(),
         _ => {}
     }
-    if key.order.reading.text().is_some() || key.order.reading.is_time() {
+    if key.order.reading.is_text() || key.order.reading.is_time() {
         key.order.leading = false;
     }
 }
@@ -384,7 +384,7 @@ fn give(key: &mut ResolvedKey, survey: &Survey) {
 /// Sets the inferred kind.
 fn set(key: &mut ResolvedKey, found: Found) {
     key.is_found = true;
-    let (nocase, leading) = (key.order.nocase, key.order.leading);
+    let leading = key.order.leading;
     (key.order.reading, key.order.leading) = match found {
         Found::Number(sign) => {
             key.sign = sign;
@@ -396,7 +396,7 @@ fn set(key: &mut ResolvedKey, found: Found) {
         }
         Found::Size => (Reading::Sizes, leading),
         Found::Duration => (Reading::Durations, false),
-        Found::Version => (Kind::Version.reading(nocase), false),
-        Found::Text => (Kind::Text.reading(nocase), false),
+        Found::Version => (Kind::Version.reading(), false),
+        Found::Text => (Kind::Text.reading(), false),
     };
 }

@@ -18,7 +18,7 @@ use crate::io::arrow::arrays::{in_utc, joined};
 use crate::io::arrow::failed;
 use crate::io::fields::{ColumnAt, Header, KeySpec, ResolvedKey};
 use crate::io::keys::Keys;
-use crate::order::{KeyOrder, Nulls, Reading, TextForm, TextOrder};
+use crate::order::{KeyOrder, Nulls, Reading, TextOrder};
 
 /// A key: a column, or a field within it.
 #[derive(Clone, Debug)]
@@ -59,19 +59,18 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
                 matches!(values, Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..))
             }
             Reading::Durations => matches!(values, DataType::Duration(_)),
-            Reading::Text(TextForm { order: TextOrder::Bytes | TextOrder::Version, .. }) => is_text,
+            Reading::Text(TextOrder::Bytes | TextOrder::Version) => is_text,
             _ => false,
         };
         if !is_of_kind {
             return Err(wrong(format!("has type {values}, which decides its kind; leave the kind out")));
         }
-        let form = found.order.reading.text().unwrap_or_default();
-        if matches!(kind, DataType::Dictionary(..)) && form != TextForm::default() {
-            return Err(wrong(
-                "is a dictionary, which sorts by the bytes of its strings; remove the kind".to_owned(),
-            ));
+        let order = KeyOrder { nocase: found.order.nocase && is_text, ..found.order };
+        if matches!(kind, DataType::Dictionary(..)) && !order.compares_bytes() {
+            let change = if order.nocase { "leave out ignore-case" } else { "remove the kind" };
+            return Err(wrong(format!("is a dictionary, which sorts by the bytes of its strings; {change}")));
         }
-        Ok(TableKey { name: found.shown(), path, field, order: found.order })
+        Ok(TableKey { name: found.shown(), path, field, order })
     };
     header.find(by, table)?.into_iter().map(key).collect()
 }
@@ -103,8 +102,9 @@ impl TableKey {
 
     /// Returns true if the key is a whole column, in the order that readers of Parquet expect.
     pub(crate) fn is_plain(&self) -> bool {
-        let is_ordered = self.order.reading.text().unwrap_or_default() == TextForm::default();
-        self.path.len() == 1 && is_ordered && !matches!(self.field.data_type(), DataType::Dictionary(..))
+        self.path.len() == 1
+            && self.order.compares_bytes()
+            && !matches!(self.field.data_type(), DataType::Dictionary(..))
     }
 
     /// Returns the number of columns of words or texts that the key compares by.

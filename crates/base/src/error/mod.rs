@@ -238,11 +238,10 @@ impl Error {
         Self { hint: Some(hint), ..self }
     }
 
+    /// Returns an error for an action that failed. A cancellation within `source` remains a cancellation.
     pub fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
-        if source.get_ref().and_then(|cause| cause.downcast_ref::<crate::cancel::Cancelled>()).is_some() {
-            return Self::new(ErrorKind::Cancelled);
-        }
-        Self::new(ErrorKind::Io { name: name.into(), action, source })
+        let wrapped = |source| Self::new(ErrorKind::Io { name: name.into(), action, source });
+        source.downcast::<Self>().unwrap_or_else(wrapped)
     }
 
     /// Returns true if the work needs more than a device has; callers recover from this.

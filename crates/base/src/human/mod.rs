@@ -49,13 +49,8 @@ fn in_unit(number: f64, units: [(f64, &str); 4]) -> String {
 /// Returns a power of two as options write it: `64K`.
 pub fn power<T: Into<f64>>(log2: T) -> String {
     let log2 = log2.into();
-    let (unit, name) = match log2 {
-        30.0.. => (30.0, "G"),
-        20.0.. => (20.0, "M"),
-        10.0.. => (10.0, "K"),
-        _ => (0.0, ""),
-    };
-    format!("{:.0}{name}", (log2 - unit).exp2())
+    let unit = (log2 / 10.0).floor().clamp(0.0, 3.0);
+    format!("{:.0}{}", (log2 - 10.0 * unit).exp2(), ["", "K", "M", "G"][unit as usize])
 }
 
 /// Returns a size in the largest unit that leaves a whole part.

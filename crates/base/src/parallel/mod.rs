@@ -45,8 +45,7 @@ pub fn limit(threads: usize) {
 }
 
 /// A pool with fewer threads than the global pool.
-#[derive(Clone)]
-struct Pool(Arc<ThreadPool>);
+type Pool = Arc<ThreadPool>;
 
 thread_local! {
     /// The pool for the work of this thread and of the threads that it starts; `None` means the global pool.
@@ -84,10 +83,10 @@ pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
         return Ok(work());
     }
     let mut pools = lock(&POOLS);
-    let mut known = pools.iter().find(|pool| pool.0.current_num_threads() == threads).cloned();
+    let mut known = pools.iter().find(|pool| pool.current_num_threads() == threads).cloned();
     if known.is_none() {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
-        known = Some(Pool(Arc::new(pool)));
+        known = Some(Arc::new(pool));
         pools.extend(known.clone());
     }
     drop(pools);
@@ -138,7 +137,7 @@ fn start() {
 /// Returns the number of threads in the pool.
 pub fn threads() -> usize {
     if let Some(pool) = own_pool() {
-        return pool.0.current_num_threads();
+        return pool.current_num_threads();
     }
     start();
     if ALONE.load(Ordering::Relaxed) { 1 } else { rayon_core::current_num_threads() }
@@ -162,7 +161,7 @@ pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
         return range.for_each(work);
     }
     if let Some(pool) = own_pool() {
-        return pool.0.install(|| halves(range, work));
+        return pool.install(|| halves(range, work));
     }
     start();
     if ALONE.load(Ordering::Relaxed) { range.for_each(work) } else { halves(range, work) }

@@ -18,7 +18,7 @@ use crate::json::Value;
 use crate::keys;
 use crate::keys::texts::kind_of;
 use crate::number::{Tokens, is_plain, limits};
-use crate::order::{Class, KeyOrder, Nulls, Reading, TextForm, TextOrder};
+use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.
 #[derive(Clone)]
@@ -259,7 +259,7 @@ impl Column {
         };
         let is_alone = match key.order.reading {
             _ if key.is_na(value) => false,
-            Reading::Text(form) if form == TextForm::default() => field.json() != Some(Value::Null),
+            Reading::Text(_) if key.order.compares_bytes() => field.json() != Some(Value::Null),
             Reading::Numbers if key.element.is_none() && key.sign.is_none() && !key.order.leading => {
                 key.spelling.marks.is_none() && is_plain(value)
             }
@@ -284,8 +284,7 @@ impl Column {
             return Err(NotAdded::Null(class));
         }
         // Only plain text keeps the blanks around a field.
-        let is_plain = self.key.order.reading.text().is_none_or(TextForm::is_bytes);
-        if !is_plain && self.key.column != ColumnAt::Whole {
+        if self.key.order.text_order() != TextOrder::Bytes && self.key.column != ColumnAt::Whole {
             return texts.push_own(&field.value()).map_err(|_| NotAdded::TooLong);
         }
         let place = field.place.clone();
@@ -359,17 +358,18 @@ fn class_of_text(key: &ResolvedKey, field: &Field) -> Option<Class> {
     if key.order.is_last_resort || key.column == ColumnAt::Whole {
         return None;
     }
-    let form = key.order.reading.text().unwrap_or_default();
+    let text_order = key.order.text_order();
     // If the column was found to hold versions, other texts are invalid.
-    let are_versions = key.is_found && form.order == TextOrder::Version;
-    let is_invalid =
-        |value: &[u8]| !(kind_of(form).holds)(value) || are_versions && version::points(value).is_none();
+    let are_versions = key.is_found && text_order == TextOrder::Version;
+    let is_invalid = |value: &[u8]| {
+        !(kind_of(text_order).holds)(value) || are_versions && version::points(value).is_none()
+    };
     match field.json() {
         Some(Value::Other) => return Some(Class::Invalid),
         Some(Value::Null) => return Some(Class::Empty),
         Some(Value::Number | Value::Bool) => return is_invalid(&field.value()).then_some(Class::Invalid),
         None if field.place.is_empty() => return Some(Class::Empty),
-        None if form.is_bytes() && key.spelling.empty.is_empty() => {
+        None if text_order == TextOrder::Bytes && key.spelling.empty.is_empty() => {
             // A quoted field may be empty, too.
             let is_quoted = field.bytes[field.place.start] == b'"';
             return (is_quoted && field.value().is_empty()).then_some(Class::Empty);
@@ -378,6 +378,6 @@ fn class_of_text(key: &ResolvedKey, field: &Field) -> Option<Class> {
     }
     let value = field.value();
     // An empty string is a text, but neither a version nor a hexadecimal number.
-    let is_empty = key.is_na(&value) || value.is_empty() && !form.is_bytes();
+    let is_empty = key.is_na(&value) || value.is_empty() && text_order != TextOrder::Bytes;
     if is_empty { Some(Class::Empty) } else { is_invalid(&value).then_some(Class::Invalid) }
 }

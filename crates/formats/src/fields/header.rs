@@ -13,7 +13,7 @@ use crate::blanks::trimmed;
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
 use crate::json::{self, Path};
-use crate::order::{KeyOrder, TextOrder};
+use crate::order::{KeyOrder, Reading, TextOrder};
 use crate::spelling::Spelling;
 use crate::text::LineEnd;
 
@@ -91,7 +91,7 @@ impl ResolvedKey {
 
     /// Returns the key of the whole record: as a version if the global kind is versions, or else as text.
     pub fn record(by: &KeySpec) -> Self {
-        let is_version = by.order.reading.text().is_some_and(|form| form.order == TextOrder::Version);
+        let is_version = by.order.reading == Reading::Text(TextOrder::Version);
         let kind = if is_version { Kind::Version } else { Kind::Text };
         Self::whole(Modifiers::default(), by, kind)
     }

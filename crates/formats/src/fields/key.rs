@@ -17,7 +17,7 @@ use std::sync::Arc;
 use gpusort_order::key::ElementType;
 
 use crate::human::quoted;
-use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
+use crate::order::{KeyOrder, Reading, TextOrder};
 use crate::spelling::Spelling;
 
 /// The kind of a key's fields.
@@ -54,15 +54,15 @@ impl Kind {
 
     /// The reading of fields of this kind.
     #[doc(hidden)]
-    pub fn reading(self, nocase: bool) -> Reading {
+    pub fn reading(self) -> Reading {
         match self {
             Self::Number => Reading::Numbers,
             Self::Time => Reading::Times,
             Self::Size => Reading::Sizes,
             Self::Duration => Reading::Durations,
-            Self::Text => Reading::Text(TextForm { order: TextOrder::Bytes, nocase }),
-            Self::Version => Reading::Text(TextForm { order: TextOrder::Version, nocase }),
-            Self::Hex => Reading::Text(TextForm { order: TextOrder::Hex, nocase: false }),
+            Self::Text => Reading::Text(TextOrder::Bytes),
+            Self::Version => Reading::Text(TextOrder::Version),
+            Self::Hex => Reading::Text(TextOrder::Hex),
         }
     }
 }
@@ -148,9 +148,9 @@ impl Modifiers {
         let descending = self.descending.unwrap_or(by.order.descending);
         let nocase = self.nocase || by.order.nocase && !self.has_letters;
         let reading = match self.kind {
-            Some(kind) => kind.reading(nocase),
+            Some(kind) => kind.reading(),
             None if self.has_letters => Reading::Any,
-            None => by.order.reading.ignoring_case(nocase),
+            None => by.order.reading,
         };
         KeyOrder { descending, reading, nocase, ..by.order }
     }

@@ -21,7 +21,7 @@ impl ResolvedKey {
             Reading::Sizes => ("size", "a size"),
             Reading::Times => ("time", "a time"),
             Reading::Durations => ("duration", "a duration"),
-            Reading::Text(form) => (kind_of(form).name, kind_of(form).noun),
+            Reading::Text(order) => (kind_of(order).name, kind_of(order).noun),
             Reading::Any => ("any", "a number"),
         }
     }

@@ -7,7 +7,7 @@ use super::header::{ColumnAt, ResolvedKey};
 use super::key::KeySpec;
 use crate::binary::BinaryInput;
 use crate::number::PerLine;
-use crate::order::{KeyOrder, Reading, TextForm, TextOrder};
+use crate::order::{KeyOrder, Reading, TextOrder};
 use crate::text::LineEnd;
 
 /// The common format of all inputs.
@@ -103,12 +103,12 @@ impl InputSpec {
     /// Returns the maximum size of copied keys in bytes per byte of a record: copies of texts compared
     /// in another form than written, and copies of quoted fields with quotes inside.
     pub(crate) fn copies(&self) -> (u64, u64) {
-        let forms = self.keys.iter().filter_map(|key| key.order.reading.text());
-        let compared = forms.clone().map(|form| match form {
+        let orders = self.keys.iter().map(|key| key.order).filter(|order| order.reading.is_text());
+        let compared = orders.clone().map(|order| match order.text_order() {
             // Version keys turn a letter and a digit into three bytes.
-            TextForm { order: TextOrder::Version, .. } => 2,
-            form => u64::from(form != TextForm::default()),
+            TextOrder::Version => 2,
+            _ => u64::from(!order.compares_bytes()),
         });
-        (compared.sum(), forms.count() as u64)
+        (compared.sum(), orders.count() as u64)
     }
 }

@@ -61,9 +61,10 @@ impl Column {
 
     /// Creates an empty column for keys in this order.
     pub fn of(order: KeyOrder, records: usize) -> Self {
-        match order.reading.text() {
-            Some(_) => Self::Texts(TextColumn::with_capacity(order, records)),
-            None => Self::with_capacity(records),
+        if order.reading.is_text() {
+            Self::Texts(TextColumn::with_capacity(order, records))
+        } else {
+            Self::with_capacity(records)
         }
     }
 

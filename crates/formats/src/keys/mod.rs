@@ -256,7 +256,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::order::{Invalid, Reading, TextForm};
+    use crate::order::{Invalid, Reading, TextOrder};
 
     /// Generates integers of 64 bits, often near the limit of exact floats.
     fn integer() -> impl Strategy<Value = i128> {
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn records_of_one_text_share_its_row() {
-        let reading = Reading::Text(TextForm::default());
+        let reading = Reading::Text(TextOrder::Bytes);
         let mut texts = TextColumn::new(KeyOrder { reading, ..KeyOrder::ASCENDING });
         texts.push_own(b"b").unwrap();
         texts.push_null(Class::Empty);

@@ -15,28 +15,28 @@ use gpusort_values::text_kind::{TEXT_KINDS, TextKind};
 
 use super::words::of_null;
 use crate::error::Error;
-use crate::order::{Class, KeyOrder, TextForm};
+use crate::order::{Class, KeyOrder, TextOrder};
 use crate::range::Range;
 use crate::text::Text;
 
-/// Returns the kind of texts of this form.
-pub fn kind_of(form: TextForm) -> &'static TextKind {
-    &TEXT_KINDS[form.order as usize]
+/// Returns the kind of texts that compare by this value.
+pub fn kind_of(order: TextOrder) -> &'static TextKind {
+    &TEXT_KINDS[order as usize]
 }
 
-/// Returns bytes that compare as texts of this form do.
-pub fn compared(form: TextForm, text: &[u8]) -> Cow<'_, [u8]> {
-    if form == TextForm::default() {
+/// Returns bytes that compare as texts do in this order.
+pub fn compared(order: KeyOrder, text: &[u8]) -> Cow<'_, [u8]> {
+    if order.compares_bytes() {
         return Cow::Borrowed(text);
     }
     let mut compared = Vec::with_capacity(text.len());
-    push_compared(form, text, &mut compared);
+    push_compared(order, text, &mut compared);
     Cow::Owned(compared)
 }
 
-fn push_compared(form: TextForm, text: &[u8], to: &mut Vec<u8>) {
-    let push = kind_of(form).push;
-    if form.nocase { push(&text.to_ascii_uppercase(), to) } else { push(text, to) }
+fn push_compared(order: KeyOrder, text: &[u8], to: &mut Vec<u8>) {
+    let push = kind_of(order.text_order()).push;
+    if order.nocase { push(&text.to_ascii_uppercase(), to) } else { push(text, to) }
 }
 
 /// The texts of one key of some records, as bytes that compare as the texts do.
@@ -86,7 +86,7 @@ impl TextColumn {
     /// Creates a column of these lines of a text, which end in LF. The ranges count from `start`.
     pub(crate) fn of_lines(order: KeyOrder, lines: &Arc<Vec<Range>>, text: &Arc<Text>, start: usize) -> Self {
         let texts = Self { read: Some((text.clone(), start)), ..Self::new(order) };
-        if order.reading.text() == Some(TextForm::default()) {
+        if order.reading.is_text() && order.compares_bytes() {
             return Self { lines: Some(lines.clone()), ..texts };
         }
         let read = &text.bytes[start..];
@@ -146,7 +146,7 @@ impl TextColumn {
             return self.push_own(&read[begin..end]);
         }
         let place = Range::new(begin as u32, end as u32);
-        if self.form() == TextForm::default() {
+        if self.order.compares_bytes() {
             self.places.push(place);
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl TextColumn {
     /// The texts exceed the room of a column.
     pub fn push_own(&mut self, text: &[u8]) -> Result<(), TooLong> {
         let begin = self.own.len();
-        push_compared(self.form(), text, &mut self.own);
+        push_compared(self.order, text, &mut self.own);
         self.end_own(begin)
     }
 
@@ -176,10 +176,6 @@ impl TextColumn {
         let begin = self.own.len();
         self.own.extend_from_slice(bytes);
         self.end_own(begin)
-    }
-
-    fn form(&self) -> TextForm {
-        self.order.reading.text().unwrap_or_default()
     }
 
     /// Adds the text in `own` from `begin` on.
@@ -262,7 +258,7 @@ impl TextColumn {
                 return to.extend_from_slice(&word.to_be_bytes());
             }
             // Without bytes of its own, a column has the texts as read.
-            Ok(text) if self.own.is_empty() => compared(self.form(), text),
+            Ok(text) if self.own.is_empty() => compared(self.order, text),
             Ok(text) => Cow::Borrowed(text),
         };
         to.push(TEXT);

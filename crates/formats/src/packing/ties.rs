@@ -341,11 +341,11 @@ fn has_ended(word: u64, key: &Key) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::{Invalid, Nulls, TextForm};
+    use crate::order::{Invalid, Nulls, TextOrder};
 
     #[test]
     fn words_of_nulls_are_beside_all_texts() {
-        let reading = crate::order::Reading::Text(TextForm::default());
+        let reading = crate::order::Reading::Text(TextOrder::Bytes);
         for (descending, empty) in
             [(false, Nulls::First), (false, Nulls::Last), (true, Nulls::First), (true, Nulls::Last)]
         {
