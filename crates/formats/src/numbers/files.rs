@@ -12,7 +12,6 @@ use std::time::Duration;
 use gpusort_order::key::ElementType;
 
 use super::integers::{Integers, records_of};
-use super::pieces::guess;
 use super::span::Span;
 use crate::budget::Budget;
 use crate::clock::Instant;
@@ -31,8 +30,8 @@ const BLOCK: usize = 1 << 18;
 /// The maximum number of files open at once, since systems limit open files per process.
 const OPEN: usize = 64;
 
-/// The usual maximum length of a line, in bytes.
-const LINE: usize = 1 << 10;
+/// The number of bytes per read in search of a line end.
+const LINE: usize = 1 << 12;
 
 /// The maximum length of a line here, since a whole line must fit the buffer.
 const LONGEST: usize = 16 * BLOCK;
@@ -240,10 +239,10 @@ impl IntegerFiles {
         let buffers = || lock(&buffers);
         let pieces = parallel::map_parts(group, |(number, stretch)| {
             let mut buffer = buffers().pop().unwrap_or_default();
-            let integers =
-                Integers::new(self.element, self.per_line, guess((stretch.end - stretch.start) as usize));
-            let read = |block: &mut [u8], place| read_block(&self.files[*number], block, place);
-            let piece = read_stretch(integers, stretch.clone(), &mut buffer, &stop, read);
+            let bytes = (stretch.end - stretch.start) as usize;
+            let integers = Integers::new(self.element, self.per_line, bytes);
+            let piece =
+                read_stretch(integers, &self.files[*number], stretch, &mut buffer, &stop, &read_block);
             if !matches!(piece, Ok(Some(_))) {
                 stop.store(true, Ordering::Relaxed);
             }
@@ -260,72 +259,71 @@ impl IntegerFiles {
     }
 }
 
-/// Adds the integers of the lines that begin in this range of a file. Returns the end of the last line
-/// (or the start of the range, if no line begins in it), or `None` if they must be read as text. `read`
-/// fills a block from an offset, except at the end of the file.
+/// Returns the offset of the first line that begins at or after `place`, or the end of the file. Returns `None` if
+/// the line before is too long.
+fn line_from(file: &RegularFile, place: u64) -> Result<Option<u64>, Error> {
+    // The byte before `place` tells if a line begins there.
+    let Some(mut at) = place.checked_sub(1) else { return Ok(Some(0)) };
+    let mut block = [0; LINE];
+    while at < place + LONGEST as u64 {
+        let count = file.read_at(&mut block, at)?;
+        if let Some(newline) = memchr::memchr(b'\n', &block[..count]) {
+            return Ok(Some(at + newline as u64 + 1));
+        }
+        at += count as u64;
+        if count < LINE {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+/// Adds the integers of the lines that begin in this range of a file. Returns the end of the last line, or `None`
+/// if they must be read as text. `read` fills a block from an offset, except at the end of the file.
 fn read_stretch(
     mut integers: Integers,
-    stretch: Range<u64>,
+    file: &RegularFile,
+    stretch: &Range<u64>,
     buffer: &mut Vec<u8>,
     stop: &AtomicBool,
-    read: impl Fn(&mut [u8], u64) -> Result<usize, Error>,
+    read: &impl Fn(&RegularFile, &mut [u8], u64) -> Result<usize, Error>,
 ) -> Result<Option<(Integers, u64)>, Error> {
-    // From the byte before the range, which tells if a line begins with the range.
-    let mut next = stretch.start.saturating_sub(1);
-    let mut at_line = stretch.start == 0;
+    let (begin, end) = (line_from(file, stretch.start)?, line_from(file, stretch.end)?);
+    let (Some(mut next), Some(end)) = (begin, end) else { return Ok(None) };
     let mut filled = 0;
-    while !stop.load(Ordering::Relaxed) {
-        // At most the range and usually its last line; later lines belong to other pieces.
-        let room = (stretch.end.saturating_sub(next) as usize).saturating_add(LINE).min(BLOCK);
+    while next < end {
+        if stop.load(Ordering::Relaxed) || filled >= LONGEST {
+            return Ok(None);
+        }
+        let room = BLOCK.min((end - next) as usize);
         if buffer.len() < filled + room {
             buffer.resize(filled + room, 0);
         }
-        let first = next - filled as u64;
-        let count = read(&mut buffer[filled..filled + room], next)?;
+        let count = read(file, &mut buffer[filled..filled + room], next)?;
         (next, filled) = (next + count as u64, filled + count);
-        let ended = count == 0;
-
-        // The complete lines in the buffer.
-        let mut begin = 0;
-        if !at_line {
-            let Some(newline) = memchr::memchr(b'\n', &buffer[..filled]) else {
-                if ended || next >= stretch.end {
-                    return Ok(Some((integers, stretch.start)));
-                }
-                filled = 0;
-                continue;
-            };
-            (at_line, begin) = (true, newline + 1);
-        } else if first == 0 && buffer[..filled].starts_with(MARK) {
+        // A file that is cut during the read ends early.
+        let is_over = next == end || count == 0;
+        let newline = || memchr::memrchr(b'\n', &buffer[..filled]);
+        let whole = if is_over { filled } else { newline().map_or(0, |newline| newline + 1) };
+        let mut lines = &buffer[..whole];
+        if next == filled as u64
+            && let Some(unmarked) = lines.strip_prefix(MARK)
+        {
             if integers.per_line == PerLine::Whole {
                 return Ok(None);
             }
-            begin = MARK.len();
+            lines = unmarked;
         }
-        // Up to the first line end at or after the last byte of the range, and at or after the first line.
-        let last = (stretch.end - 1).saturating_sub(first) as usize;
-        let from = last.max(begin.saturating_sub(1)).min(filled);
-        let (end, done) = match memchr::memchr(b'\n', &buffer[from..filled]) {
-            Some(newline) => (from + newline + 1, true),
-            None if ended => (filled, true),
-            None => {
-                let newline = memchr::memrchr(b'\n', &buffer[begin..filled]);
-                (newline.map_or(begin, |newline| begin + newline + 1), false)
-            }
-        };
-        if end == begin && filled >= LONGEST {
+        if !integers.read(lines) {
             return Ok(None);
         }
-        if integers.read(&buffer[begin..end]).is_err() {
-            return Ok(None);
+        if is_over {
+            break;
         }
-        if done {
-            return Ok(Some((integers, first + end as u64)));
-        }
-        buffer.copy_within(end..filled, 0);
-        filled -= end;
+        buffer.copy_within(whole..filled, 0);
+        filled -= whole;
     }
-    Ok(None)
+    Ok(Some((integers, next)))
 }
 
 #[cfg(test)]
