@@ -149,7 +149,7 @@ impl<W: KeyWidth> ElementInput<'_, W> {
             part.extend_from_slice(&bytes[whole..filled]);
             Ok(whole)
         };
-        let (mut keys, _) = binary::read_keys(room, self.source, order, fill)?;
+        let mut keys = binary::read_keys(room, self.source, order, fill)?;
         self.bytes += read as u64;
         // At most the number of elements in the header, since readers of the file rely on that number.
         let left = self.source.count().map_or(u64::MAX, |count| count - self.number);
