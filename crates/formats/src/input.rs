@@ -386,7 +386,9 @@ impl Input {
                 Some(RegularFile { size, .. }) if shut => {
                     Box::new(Reopened { path: path.clone(), at: 0, size })
                 }
-                Some(RegularFile { file, size, .. }) => Box::new(ByAllCores { file, at: 0, size }),
+                Some(RegularFile { file, size, .. }) => {
+                    Box::new(ByAllCores { file: Arc::new(file), at: 0, size })
+                }
                 None => Box::new(File::open(path).map_err(|error| Error::io(self.name(), "open", error))?),
             },
         };

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::compression::Foreign;
 use super::text::{BLOCK, Before, LineEnd, Text};
@@ -16,7 +16,7 @@ use crate::parallel::{self, lock};
 
 /// Reads a regular file; large reads use all cores.
 pub(crate) struct ByAllCores {
-    pub(crate) file: File,
+    pub(crate) file: Arc<File>,
     pub(crate) at: u64,
     /// The size at opening.
     pub(crate) size: u64,
@@ -135,7 +135,7 @@ impl RegularFile {
     /// Turns the file into an open input that begins at offset `place`.
     pub fn opened_at(self, place: u64) -> Opened {
         let Self { name, file, size, cancel } = self;
-        let reader = Box::new(ByAllCores { at: place, file, size });
+        let reader = Box::new(ByAllCores { at: place, file: Arc::new(file), size });
         Opened { cancel, ..Opened::new(name, reader, Some(size.saturating_sub(place))) }
     }
 
