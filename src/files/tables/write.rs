@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::mem;
+use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::SchemaRef;
@@ -13,8 +14,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::Output;
 use crate::io::arrow::arrays::{self, gathered, joined};
-use crate::io::arrow::to_text::TextForm;
-use crate::io::arrow::{Table, failed, ipc, parquet};
+use crate::io::arrow::{Table, failed, ipc, parquet, to_text};
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts, ranges};
 
@@ -28,7 +28,7 @@ const LEAST: usize = 8 << 20;
 pub(super) enum Sink<'o, 'w> {
     Parquet(Box<Groups<'o, 'w>>),
     Arrow(ipc::Writer<'o, 'w>),
-    Text(&'o mut Output<'w>, TextForm),
+    Text(&'o mut Output<'w>, Format),
 }
 
 /// Row groups of a Parquet file.
@@ -57,10 +57,9 @@ impl<'o, 'w> Sink<'o, 'w> {
         let (job, first) = (tables.job, tables.all.first());
         let format = job.format();
         if format.is_table() {
-            let form = TextForm { format };
-            let head = form.head(&batches)?;
+            let head = to_text::head(format, &batches)?;
             output.write_all(&head).map_err(|error| output.failed(error))?;
-            return Ok(Self::Text(output, form));
+            return Ok(Self::Text(output, format));
         }
         if format == Format::Arrow {
             let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
@@ -102,10 +101,11 @@ impl<'o, 'w> Sink<'o, 'w> {
         match self {
             Self::Parquet(groups) => groups.write(batch),
             Self::Arrow(writer) => writer.write(&batch),
-            Self::Text(output, form) => {
+            Self::Text(output, format) => {
                 let rows = batch.num_rows();
                 let parts = ranges(rows, rows.div_ceil(parallel::threads()).max(1 << 10));
-                for text in map_parts(parts, |part| form.rows(&batch.slice(part.start, part.len()))) {
+                let text = |part: Range<usize>| to_text::rows(*format, &batch.slice(part.start, part.len()));
+                for text in map_parts(parts, text) {
                     output.write_all(&text?).map_err(|error| output.failed(error))?;
                 }
                 Ok(())
