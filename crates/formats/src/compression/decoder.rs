@@ -4,8 +4,7 @@ use std::io::{self, Read};
 use std::mem;
 
 use super::codec::Member;
-use super::foreign::beginning;
-use super::kind::Compression;
+use super::kind::{Compression, beginning};
 use crate::file::uninterrupted;
 use crate::parallel;
 

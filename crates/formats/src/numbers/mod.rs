@@ -6,20 +6,21 @@
 //! tokens as decimals of one form, such as prices. If both attempts fail, tokens become records of a
 //! [batch](super::batch).
 
-mod decimals;
 mod files;
 pub(super) mod integers;
-mod pieces;
 pub mod span;
 
-use gpusort_order::key::ElementType;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gpusort_order::key::{ElementType, KeyMap, Word};
 
 use self::integers::Integers;
-use self::pieces::read_pieces;
-use super::number::PerLine;
-use super::records::Records;
-use super::text::Text;
+use super::number::{PerLine, Tokens, fixed};
+use super::records::{Print, Records};
+use super::text::{Text, TextPart, piece_size};
+use crate::fields::{self, Fields};
 use crate::order::KeyOrder;
+use crate::parallel::map_parts;
 
 pub use self::files::{FromFiles, IntegerFiles};
 
@@ -44,5 +45,44 @@ pub fn parse_printed(
         let held = element.or_else(|| Integers::span(&pieces).element())?;
         return Some(integers::records_of(pieces, direction.map(held)));
     }
-    decimals::read(text, per_line, direction.map(element.unwrap_or(ElementType::F64)))
+    decimals(text, per_line, direction.map(element.unwrap_or(ElementType::F64)))
+}
+
+/// Reads a text of decimals that print unchanged: all with the same number of digits after the point,
+/// and with few digits. Returns `None` for other text, and for types other than f64.
+fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
+    if order.element != ElementType::F64 {
+        return None;
+    }
+    let map = u64::map(order);
+    let pieces = read_pieces(text, |bytes| {
+        let mut keys = Vec::with_capacity(bytes.len() / 8);
+        let mut digits = None;
+        let mut tokens = Tokens::per_line(bytes, per_line);
+        while let Some(start) = tokens.find() {
+            let (value, of_this, length) = fixed(&bytes[start..])?;
+            if *digits.get_or_insert(of_this) != of_this || !tokens.pass(length) {
+                return None;
+            }
+            keys.push(value.to_bits().key(map));
+        }
+        tokens.excess.is_none().then_some((keys, digits))
+    })?;
+    let (keys, digits): (Vec<Vec<u64>>, Vec<_>) = pieces.into_iter().unzip();
+    let mut digits = digits.into_iter().flatten();
+    let first = digits.next().filter(|first| digits.all(|other| other == *first))?;
+    Some(Records { order, keys: keys.into(), print: Print::Fixed(first) })
+}
+
+/// Reads the pieces of all inputs on all cores. Returns `None` if `read` refuses a piece.
+fn read_pieces<T: Send>(text: &Text, read: impl Fn(&[u8]) -> Option<T> + Sync) -> Option<Vec<T>> {
+    let size = piece_size(text.bytes.len());
+    let of_part = |part: &TextPart| fields::pieces(&text.bytes, part.range.clone(), Fields::Tokens, size);
+    let is_refused = AtomicBool::new(false);
+    let read_piece = |piece| {
+        let read = if is_refused.load(Ordering::Relaxed) { None } else { read(&text.bytes[piece]) };
+        is_refused.fetch_or(read.is_none(), Ordering::Relaxed);
+        read
+    };
+    map_parts(text.parts.iter().flat_map(of_part), read_piece).into_iter().collect()
 }
