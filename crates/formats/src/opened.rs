@@ -139,8 +139,12 @@ impl RegularFile {
         Opened { cancel, ..Opened::new(name, reader, Some(size.saturating_sub(place))) }
     }
 
-    /// Reads the whole file up to its current end, with all cores.
-    fn read_all(&self) -> Result<Vec<u8>, Error> {
+    /// Returns the text of the whole file up to its current end, read by all cores.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; too little memory.
+    pub fn text(&self, line_end: LineEnd) -> Result<Text, Error> {
         // Zero pages cost nothing until data is read into them. One more byte is for the line end
         // after a part.
         let size = usize::try_from(self.size).ok();
@@ -159,18 +163,9 @@ impl RegularFile {
             let count = self.read_at(&mut more, bytes.len() as u64)?;
             bytes.extend_from_slice(&more[..count]);
             if count < more.len() {
-                return Ok(bytes);
+                return Ok(Text::of_one(&self.name, bytes, None, line_end));
             }
         }
-    }
-
-    /// Returns the text of the whole file, read by all cores.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors; too little memory.
-    pub fn text(&self, line_end: LineEnd) -> Result<Text, Error> {
-        Ok(Text::of_one(&self.name, self.read_all()?, None, line_end))
     }
 
     /// Returns the text of a range, at the position `before`, whose records end so.

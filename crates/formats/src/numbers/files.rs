@@ -110,8 +110,7 @@ impl IntegerFiles {
 
     /// Returns true if all files were read.
     pub fn is_over(&self) -> bool {
-        let (here, after) = (&self.files[self.file], &self.files[self.file + 1..]);
-        self.place >= here.size && after.iter().all(|file| file.size == 0)
+        self.offset() >= self.total()
     }
 
     /// Reads the next integers, up to the budget, after `passed` bytes. Calls `progress` from any

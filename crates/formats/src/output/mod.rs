@@ -151,17 +151,13 @@ impl<'w> Output<'w> {
         self.finish_as(false)
     }
 
-    /// Completes the last output of the process. A signal after this ends the process with success.
+    /// Completes the output. A signal after the `last` output of the process ends the process with success.
     ///
     /// # Errors
     ///
     /// See [`Output::finish`].
     #[doc(hidden)]
-    pub fn finish_last(self) -> Result<(), Error> {
-        self.finish_as(true)
-    }
-
-    fn finish_as(mut self, last: bool) -> Result<(), Error> {
+    pub fn finish_as(mut self, last: bool) -> Result<(), Error> {
         if let Some(mut compressing) = self.compressing.take() {
             compressing.finish(&mut self.to).map_err(|error| self.failed(error))?;
         }
