@@ -60,7 +60,7 @@ pub struct FromFiles {
     pub reading: Duration,
 }
 
-/// Ranges of files to read together, with the numbers of the files.
+/// Ranges of whole lines to read together, with the numbers of their files.
 type Group = Vec<(usize, Range<u64>)>;
 
 impl IntegerFiles {
@@ -136,9 +136,8 @@ impl IntegerFiles {
             while self.place >= self.files[self.file].size {
                 (self.file, self.place) = (self.file + 1, 0);
             }
-            let group = self.group(most);
             let before = passed + self.offset() - begin;
-            let Some((more, last, end)) = self.read(&group, &reading, |read| progress(before + read))? else {
+            let Some((more, last, end)) = self.read(most, &reading, |read| progress(before + read))? else {
                 self.is_odd = true;
                 break;
             };
@@ -147,20 +146,14 @@ impl IntegerFiles {
                 self.is_odd = pieces.is_empty();
                 break;
             }
-            // If the files kept their sizes, the lines of the group end at or after the group.
-            let is_short = group.last().is_some_and(|(_, stretch)| end < stretch.end);
-            let mut changed = is_short.then_some(&self.files[last]);
             for file in &self.files[self.file..last + usize::from(end >= self.files[last].size)] {
                 if file.size_now()? != file.size {
-                    changed = Some(file);
+                    if self.offset() > 0 {
+                        return Err(file.has_changed());
+                    }
+                    self.is_odd = true;
+                    return Ok(None);
                 }
-            }
-            if let Some(file) = changed {
-                if self.offset() > 0 {
-                    return Err(file.has_changed());
-                }
-                self.is_odd = true;
-                return Ok(None);
             }
             (self.file, self.place) = (last, end);
             pieces.extend(more);
@@ -202,29 +195,33 @@ impl IntegerFiles {
         self.files[..self.file].iter().map(|file| file.size).sum::<u64>() + self.place
     }
 
-    /// Returns the next pieces of the files, of up to this many bytes together.
-    fn group(&self, most: u64) -> Group {
+    /// Returns the next pieces of the files, each of whole lines, of about this many bytes together. Returns `None`
+    /// if a line is too long.
+    fn group(&self, most: u64) -> Result<Option<Group>, Error> {
         let mut left = most.min(self.total() - self.offset());
         let size = piece_size(usize::try_from(left).unwrap_or(usize::MAX)) as u64;
         let (mut group, mut place) = (Vec::new(), self.place);
         for (number, file) in self.files.iter().enumerate().skip(self.file) {
             let end = file.size.min(place + left);
-            let starts = (place..end).step_by(size as usize);
-            group.extend(starts.map(|start| (number, start..end.min(start + size))));
+            let cuts = (place..end).step_by(size as usize).chain([end]);
+            let lines = parallel::map_parts(cuts, |cut| line_from(file, cut)).into_iter();
+            let Some(lines) = lines.collect::<Result<Option<Vec<u64>>, _>>()? else { return Ok(None) };
+            group.extend(lines.windows(2).map(|lines| (number, lines[0]..lines[1])));
             (left, place) = (left - (end - place), 0);
         }
-        group
+        Ok(Some(group))
     }
 
-    /// Reads the integers of the lines that begin in these pieces. Returns the integers, the number of the
+    /// Reads the integers of the next lines, of about `most` bytes. Returns the integers, the number of the
     /// last file, and the offset of the last line's end in it; `None` if they must be read as text. Adds the
     /// time of reading, in nanoseconds over all cores, to `reading`.
     fn read(
         &self,
-        group: &Group,
+        most: u64,
         reading: &AtomicU64,
         progress: impl Fn(u64) + Sync,
     ) -> Result<Option<(Vec<Integers>, usize, u64)>, Error> {
+        let Some(group) = self.group(most)? else { return Ok(None) };
         // A flag for a piece to be read as text, and the number of bytes read.
         let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
         let read_block = |file: &RegularFile, block: &mut [u8], place| {
@@ -236,25 +233,20 @@ impl IntegerFiles {
         };
         let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
         let buffers = || lock(&buffers);
-        let pieces = parallel::map_parts(group, |(number, stretch)| {
+        let pieces = parallel::map_parts(&group, |(number, lines)| {
             let mut buffer = buffers().pop().unwrap_or_default();
-            let bytes = (stretch.end - stretch.start) as usize;
-            let integers = Integers::new(self.element, self.per_line, bytes);
-            let piece =
-                read_stretch(integers, &self.files[*number], stretch, &mut buffer, &stop, &read_block);
+            let integers = Integers::new(self.element, self.per_line, (lines.end - lines.start) as usize);
+            let file = &self.files[*number];
+            let piece = read_lines(integers, file, lines.clone(), &mut buffer, &stop, &read_block);
             if !matches!(piece, Ok(Some(_))) {
                 stop.store(true, Ordering::Relaxed);
             }
             buffers().push(buffer);
             piece
         });
-        let pieces: Result<Vec<Option<(Integers, u64)>>, Error> = pieces.into_iter().collect();
-        let Some(pieces) = pieces?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let (pieces, ends): (Vec<Integers>, Vec<u64>) = pieces.into_iter().unzip();
-        // A line may be longer than a stretch.
-        let last = group.last().map_or(self.file, |&(number, _)| number);
-        let of_last = group.iter().zip(ends).filter(|((number, _), _)| *number == last);
-        Ok(Some((pieces, last, of_last.map(|(_, end)| end).max().unwrap_or(0))))
+        let pieces: Option<Vec<Integers>> = pieces.into_iter().collect::<Result<_, _>>()?;
+        let (last, lines) = group.last().expect("more lines follow");
+        Ok(pieces.map(|pieces| (pieces, *last, lines.end)))
     }
 }
 
@@ -266,63 +258,59 @@ fn line_from(file: &RegularFile, place: u64) -> Result<Option<u64>, Error> {
     let mut block = [0; LINE];
     while at < place + LONGEST as u64 {
         let count = file.read_at(&mut block, at)?;
-        if let Some(newline) = memchr::memchr(b'\n', &block[..count]) {
-            return Ok(Some(at + newline as u64 + 1));
+        let newline = memchr::memchr(b'\n', &block[..count]);
+        at += newline.map_or(count, |newline| newline + 1) as u64;
+        if at < place {
+            return Err(file.has_changed());
         }
-        at += count as u64;
-        if count < LINE {
+        if newline.is_some() || count < LINE {
             return Ok(Some(at));
         }
     }
     Ok(None)
 }
 
-/// Adds the integers of the lines that begin in this range of a file. Returns the end of the last line, or `None`
-/// if they must be read as text. `read` fills a block from an offset, except at the end of the file.
-fn read_stretch(
+/// Adds the integers of these lines of a file. Returns `None` if they must be read as text. `read` fills a block
+/// from an offset, except at the end of the file.
+fn read_lines(
     mut integers: Integers,
     file: &RegularFile,
-    stretch: &Range<u64>,
+    lines: Range<u64>,
     buffer: &mut Vec<u8>,
     stop: &AtomicBool,
     read: &impl Fn(&RegularFile, &mut [u8], u64) -> Result<usize, Error>,
-) -> Result<Option<(Integers, u64)>, Error> {
-    let (begin, end) = (line_from(file, stretch.start)?, line_from(file, stretch.end)?);
-    let (Some(mut next), Some(end)) = (begin, end) else { return Ok(None) };
-    let mut filled = 0;
-    while next < end {
+) -> Result<Option<Integers>, Error> {
+    let (mut next, mut filled) = (lines.start, 0);
+    while next < lines.end {
         if stop.load(Ordering::Relaxed) || filled >= LONGEST {
             return Ok(None);
         }
-        let room = BLOCK.min((end - next) as usize);
+        let room = BLOCK.min((lines.end - next) as usize);
         if buffer.len() < filled + room {
             buffer.resize(filled + room, 0);
         }
-        let count = read(file, &mut buffer[filled..filled + room], next)?;
-        (next, filled) = (next + count as u64, filled + count);
-        // A file that is cut during the read ends early.
-        let is_over = next == end || count == 0;
+        if read(file, &mut buffer[filled..filled + room], next)? < room {
+            return Err(file.has_changed());
+        }
+        (next, filled) = (next + room as u64, filled + room);
         let newline = || memchr::memrchr(b'\n', &buffer[..filled]);
-        let whole = if is_over { filled } else { newline().map_or(0, |newline| newline + 1) };
-        let mut lines = &buffer[..whole];
+        let whole = if next == lines.end { filled } else { newline().map_or(0, |newline| newline + 1) };
+        let mut text = &buffer[..whole];
         if next == filled as u64
-            && let Some(unmarked) = lines.strip_prefix(MARK)
+            && let Some(unmarked) = text.strip_prefix(MARK)
         {
             if integers.per_line == PerLine::Whole {
                 return Ok(None);
             }
-            lines = unmarked;
+            text = unmarked;
         }
-        if !integers.read(lines) {
+        if !integers.read(text) {
             return Ok(None);
-        }
-        if is_over {
-            break;
         }
         buffer.copy_within(whole..filled, 0);
         filled -= whole;
     }
-    Ok(Some((integers, next)))
+    Ok(Some(integers))
 }
 
 #[cfg(test)]
