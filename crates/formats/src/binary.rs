@@ -23,14 +23,16 @@ pub struct BinaryInput {
     input: Input,
     element: ElementType,
     big_endian: bool,
-    /// Length of the header in bytes and number of elements, where known.
-    header: Option<npy::Header>,
+    /// The number of elements according to the header, if there is one.
+    count: Option<u64>,
+    /// Bytes to skip before the first element.
+    skip: usize,
 }
 
 impl BinaryInput {
     /// Little-endian elements without a header.
     pub fn raw(input: Input, element: ElementType) -> Self {
-        Self { input, element, big_endian: false, header: None }
+        Self { input, element, big_endian: false, count: None, skip: 0 }
     }
 
     /// The elements of a .npy file; reads the header.
@@ -46,9 +48,10 @@ impl BinaryInput {
                 "not a regular file; use - to read a .npy file from a pipe",
             ));
         }
-        let header = npy::Header::read(&input)?;
-        let (element, big_endian) = (header.element, header.big_endian);
-        let source = Self { input, element, big_endian, header: Some(header) };
+        let npy::Header { element, big_endian, count, bytes } = npy::Header::read(&input)?;
+        // A pipe was read up to its first element already.
+        let skip = if input.can_be_read_again() { bytes } else { 0 };
+        let source = Self { input, element, big_endian, count: Some(count), skip };
         source.check_file()?;
         Ok(source)
     }
@@ -60,24 +63,15 @@ impl BinaryInput {
 
     /// Bytes of all elements, where known.
     pub fn size(&self) -> Option<u64> {
-        match &self.header {
-            Some(header) => header.count.checked_mul(self.element.bytes() as u64),
+        match self.count {
+            Some(count) => count.checked_mul(self.element.bytes() as u64),
             None => self.input.size(),
-        }
-    }
-
-    /// Bytes to skip before the first element.
-    pub(super) fn skip(&self) -> usize {
-        match &self.header {
-            // A pipe was read up to its first element already.
-            Some(header) if self.input.can_be_read_again() => header.bytes,
-            _ => 0,
         }
     }
 
     /// The number of elements according to the header, if there is one.
     pub fn count(&self) -> Option<u64> {
-        self.header.as_ref().map(|header| header.count)
+        self.count
     }
 
     /// Returns true if a NaN is an error.
@@ -96,7 +90,7 @@ impl BinaryInput {
     ///
     /// I/O errors; a header that is incomplete.
     pub fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
-        let mut skipped = vec![0; self.skip()];
+        let mut skipped = vec![0; self.skip];
         if opened.fill(&mut skipped)? < skipped.len() {
             self.check(0)?;
         }
@@ -109,7 +103,7 @@ impl BinaryInput {
     ///
     /// See [`check`](Self::check).
     pub fn check_file(&self) -> Result<(), Error> {
-        self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
+        self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip as u64)))
     }
 
     /// Checks that this many bytes of elements are complete.
@@ -119,13 +113,10 @@ impl BinaryInput {
     /// Another number of bytes than the header has, or a part of an element.
     pub fn check(&self, bytes: u64) -> Result<(), Error> {
         let (element, size) = (self.element, self.element.bytes() as u64);
-        let problem = match (&self.header, self.size()) {
-            (Some(header), expected) if expected != Some(bytes) => {
-                let needed = header.count.saturating_mul(size);
-                format!(
-                    "{} {element} elements need {needed} bytes, but {bytes} follow the header",
-                    header.count
-                )
+        let problem = match self.count {
+            Some(count) if count.checked_mul(size) != Some(bytes) => {
+                let needed = count.saturating_mul(size);
+                format!("{count} {element} elements need {needed} bytes, but {bytes} follow the header")
             }
             _ if !bytes.is_multiple_of(size) => {
                 format!("{bytes} bytes are not a multiple of {size}, the size of {element}")

@@ -118,12 +118,8 @@ impl Waiting {
     }
 
     /// Gives all rows to `take`, with one dictionary for each column.
-    pub(super) fn finish(
-        mut self,
-        take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(super) fn finish(self, take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>) -> Result<(), Error> {
         let failed = |error| unwritten("a temporary file", "read", error);
-        self.writer.finish().map_err(failed)?;
         let file = self.writer.into_inner().map_err(failed)?.into_inner();
         let reading = |error| Error::io("a temporary file", "read", error);
         let mut file = file.map_err(|error| reading(error.into_error()))?;

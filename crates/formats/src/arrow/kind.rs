@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray, UInt64Array,
+    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_cast::cast;
@@ -212,23 +212,20 @@ impl Kind {
     pub(super) fn array(&self, values: &[Option<Cow<[u8]>>], is_json: bool) -> Result<ArrayRef, String> {
         const DAY: i128 = 1_000_000_000 * 24 * 60 * 60;
         let texts = || values.iter().map(Option::as_deref);
-        let float = |text: &[u8]| std::str::from_utf8(text).ok()?.parse().ok();
         let time = |text: &[u8], unit| Some(iso(text)?.nanoseconds.div_euclid(unit) as i64);
         Ok(match self {
-            Self::Bool => Arc::new(texts().map(|text| Some(text? == b"true")).collect::<BooleanArray>()),
+            Self::Bool => parsed::<_, BooleanArray>(values, |text| Some(text == b"true")),
             Self::Integer(span) if span.fits(ElementType::I64) => {
-                Arc::new(texts().map(|text| Some(integer(text?)? as i64)).collect::<Int64Array>())
+                parsed::<_, Int64Array>(values, |text| Some(integer(text)? as i64))
             }
-            Self::Integer(_) => {
-                Arc::new(texts().map(|text| Some(integer(text?)? as u64)).collect::<UInt64Array>())
+            Self::Integer(_) => parsed::<_, UInt64Array>(values, |text| Some(integer(text)? as u64)),
+            Self::Float => {
+                parsed::<_, Float64Array>(values, |text| std::str::from_utf8(text).ok()?.parse().ok())
             }
-            Self::Float => Arc::new(texts().map(|text| float(text?)).collect::<Float64Array>()),
-            Self::Date => {
-                Arc::new(texts().map(|text| Some(time(text?, DAY)? as i32)).collect::<Date32Array>())
-            }
+            Self::Date => parsed::<_, Date32Array>(values, |text| Some(time(text, DAY)? as i32)),
             Self::Time { fine, .. } => {
                 let unit = if *fine { 1 } else { 1000 };
-                let all: Int64Array = texts().map(|text| time(text?, unit)).collect();
+                let all = parsed::<_, Int64Array>(values, |text| time(text, unit));
                 cast(&all, &self.data_type()).map_err(|error| error.to_string())?
             }
             Self::Nothing | Self::Special | Self::Text => {
@@ -266,6 +263,17 @@ impl Kind {
             }
         })
     }
+}
+
+/// Builds an array of the values that `parse` finds in texts.
+fn parsed<T, A: Array + FromIterator<Option<T>> + 'static>(
+    texts: &[Option<Cow<[u8]>>],
+    parse: impl Fn(&[u8]) -> Option<T>,
+) -> ArrayRef {
+    let value = |text: &Option<Cow<[u8]>>| {
+        text.as_deref().map(|text| parse(text).expect("texts have the type of their column"))
+    };
+    Arc::new(texts.iter().map(value).collect::<A>())
 }
 
 /// Adds the columns of other records.

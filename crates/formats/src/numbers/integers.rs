@@ -85,13 +85,13 @@ impl Integers {
 
     /// Returns the number of integers in these pieces, and the memory of their keys in bytes.
     pub(super) fn size(pieces: &[Self]) -> (u64, u64) {
-        let of_piece = |piece: &Self| match &piece.values {
-            Values::Narrow(values) => (values.len(), values.capacity(), 4),
-            Values::Wide(values) => (values.len(), values.capacity(), 8),
-        };
-        let (mut count, mut capacity, mut width) = (0, 0, 0);
-        for (more, room, bytes) in pieces.iter().map(of_piece) {
-            (count, capacity, width) = (count + more as u64, capacity + room as u64, bytes.max(width));
+        let (mut count, mut capacity, mut width) = (0, 0, 4);
+        for piece in pieces {
+            let (length, room, bytes) = match &piece.values {
+                Values::Narrow(values) => (values.len(), values.capacity(), 4),
+                Values::Wide(values) => (values.len(), values.capacity(), 8),
+            };
+            (count, capacity, width) = (count + length as u64, capacity + room as u64, bytes.max(width));
         }
         (count, capacity * width)
     }
