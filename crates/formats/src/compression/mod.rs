@@ -15,7 +15,7 @@ mod zstd;
 use crate::error::Error;
 
 pub use self::kind::Compression;
-pub(super) use self::kind::{Foreign, LONGEST, beginning};
+pub(super) use self::kind::{Foreign, Known, LONGEST, beginning};
 pub(super) use self::reader::sensible;
 pub use self::reader::{Limit, Reader};
 pub use self::writer::Writer;
