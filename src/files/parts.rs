@@ -48,7 +48,7 @@ impl<'a> Parts<'a> {
             InputKind::Bits(sources) => {
                 let element = how.element().expect("there is an input");
                 let piece = budget.piece(element, count(how));
-                PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
+                PartSource::Bits(binary::Reader::new(sources, by.order, piece))
             }
             _ => PartSource::Records {
                 chunks: Box::new(Chunks::new(inputs, how, budget)),

@@ -343,7 +343,7 @@ pub(crate) fn first_disorder(
     let mut passed = 0;
     for (number, source) in sources.iter().enumerate() {
         let mut before = 0;
-        let mut reader = binary::Reader::new(std::slice::from_ref(source), direction).in_pieces_of(most);
+        let mut reader = binary::Reader::new(std::slice::from_ref(source), direction, most);
         while let Some(keys) = reader.read()? {
             progress(passed + reader.bytes);
             if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {

@@ -143,14 +143,9 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads from the beginning of the sources.
-    pub fn new(sources: &'a [BinaryInput], direction: KeyOrder) -> Self {
-        Self { sources, direction, open: None, most: u64::MAX, bytes: 0 }
-    }
-
-    /// Reads at most about this many bytes at a time.
-    pub fn in_pieces_of(self, bytes: u64) -> Self {
-        Self { most: bytes.max(1 << 12), ..self }
+    /// Reads from the beginning of the sources, at most about this many bytes at a time.
+    pub fn new(sources: &'a [BinaryInput], direction: KeyOrder, most: u64) -> Self {
+        Self { sources, direction, open: None, most: most.max(1 << 12), bytes: 0 }
     }
 
     /// Returns true after the last element.

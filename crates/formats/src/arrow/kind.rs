@@ -68,16 +68,13 @@ impl Kind {
             (Self::Nothing, other) | (other, Self::Nothing) => other,
             (Self::Integer(one), Self::Integer(other)) => {
                 let all = one.merge(other);
-                if !all.fits(ElementType::I64) && !all.fits(ElementType::U64) {
-                    return None;
-                }
+                all.element()?;
                 Self::Integer(all)
             }
             (Self::Integer(all), Self::Float | Self::Special)
-            | (Self::Float | Self::Special, Self::Integer(all)) => {
-                if !all.is_within(1 << f64::MANTISSA_DIGITS) {
-                    return None;
-                }
+            | (Self::Float | Self::Special, Self::Integer(all))
+                if all.is_within(1 << f64::MANTISSA_DIGITS) =>
+            {
                 Self::Float
             }
             (Self::Float, Self::Special) | (Self::Special, Self::Float) => Self::Float,
