@@ -45,8 +45,6 @@ pub struct IntegerFiles {
     /// The next file to read, and the offset of a line in it.
     file: usize,
     place: u64,
-    /// True if the next bytes cannot be read as integers.
-    is_odd: bool,
 }
 
 /// Integers from files.
@@ -93,7 +91,7 @@ impl IntegerFiles {
                 Err(error) => return Err(error),
             }
         }
-        let files = Self { files, element, direction, per_line, file: 0, place: 0, is_odd: false };
+        let files = Self { files, element, direction, per_line, file: 0, place: 0 };
         let total = files.total();
         Ok((total > PIECE.start as u64 || !files.fit(budget)).then_some(files))
     }
@@ -132,27 +130,21 @@ impl IntegerFiles {
         let most = if is_all { u64::MAX } else { (budget.bytes() / 32).clamp(1 << 6, 1 << 28) };
         let (mut pieces, mut span, begin) = (Vec::new(), Span::default(), self.offset());
         let reading = AtomicU64::new(0);
-        while !self.is_odd && !self.is_over() {
+        while !self.is_over() {
             while self.place >= self.files[self.file].size {
                 (self.file, self.place) = (self.file + 1, 0);
             }
             let before = passed + self.offset() - begin;
             let Some((more, last, end)) = self.read(most, &reading, |read| progress(before + read))? else {
-                self.is_odd = true;
                 break;
             };
             let with = span.merge(Integers::span(&more));
             if self.element.is_none() && with.element().is_none() {
-                self.is_odd = pieces.is_empty();
                 break;
             }
             for file in &self.files[self.file..last + usize::from(end >= self.files[last].size)] {
                 if file.size_now()? != file.size {
-                    if self.offset() > 0 {
-                        return Err(file.has_changed());
-                    }
-                    self.is_odd = true;
-                    return Ok(None);
+                    return if self.offset() > 0 { Err(file.has_changed()) } else { Ok(None) };
                 }
             }
             (self.file, self.place) = (last, end);

@@ -260,15 +260,12 @@ impl Write for Destination<'_> {
         match self {
             Self::Writer(writer) => writer.write(bytes),
             Self::Through(file) => file.write(bytes),
-            Self::Replacing(replacement) => replacement.write(bytes),
+            Self::Replacing(replacement) => replacement.file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Writer(writer) => writer.flush(),
-            Self::Through(_) | Self::Replacing(_) => Ok(()),
-        }
+        if let Self::Writer(writer) = self { writer.flush() } else { Ok(()) }
     }
 }
 

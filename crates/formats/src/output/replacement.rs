@@ -9,7 +9,7 @@
 //! complete file gets the old file's owner, group, mode, access control list and attributes.
 
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, Seek};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use super::under_way::{Registered, undisturbed, until};
 
 /// A new file.
 pub(super) struct Replacement {
-    file: File,
+    pub(super) file: File,
     /// The temporary name, if any.
     name: Option<Named>,
     folder: PathBuf,
@@ -104,10 +104,6 @@ impl Replacement {
             // The thread can fail only by a panic, which was reported.
             let _ = thread.join();
         }
-    }
-
-    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
     }
 
     /// Moves the file to its place; `last` marks the last output of the process.
@@ -285,6 +281,7 @@ pub(super) fn close(_: &File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write;
 
     use super::*;
 
@@ -314,7 +311,7 @@ mod tests {
         assert_eq!(names(folder).len(), 2);
         drop(second);
         assert_eq!(names(folder).len(), 1);
-        first.write(b"x").unwrap();
+        first.file.write_all(b"x").unwrap();
         first.place(false).unwrap();
         assert_eq!(names(folder), ["new"]);
     }
@@ -328,7 +325,7 @@ mod tests {
             // Calls it twice, as if the expected size had changed.
             new.expect(bytes);
             new.expect(bytes + 1);
-            new.write(b"x").unwrap();
+            new.file.write_all(b"x").unwrap();
             new.place(false).unwrap();
             assert_eq!(fs::read(folder.join("new")).unwrap(), b"x");
             let mut given_up = replacement(folder, true);
