@@ -85,12 +85,8 @@ impl File {
     ) -> Result<Batches<'static>, Error> {
         let metadata = self.metadata(views);
         let mut reader = guarded(&self.name, WHAT, || {
-            let builder =
-                ParquetRecordBatchReaderBuilder::new_with_metadata(self.stored.clone(), metadata.clone());
-            let mask = columns.map_or_else(ProjectionMask::all, |columns| {
-                ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied())
-            });
-            builder.with_row_groups(vec![part]).with_projection(mask).with_batch_size(rows.max(1)).build()
+            let reader = reader(&self.stored, metadata.clone(), columns);
+            reader.with_row_groups(vec![part]).with_batch_size(rows.max(1)).build()
         })?;
         let mut left = metadata.metadata().row_group(part).num_rows().unsigned_abs();
         let (name, mut is_over) = (self.name.clone(), false);
@@ -169,6 +165,18 @@ fn read_as(
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
 }
 
+/// Begins to read these columns, or all.
+fn reader(
+    stored: &Stored,
+    metadata: ArrowReaderMetadata,
+    columns: Option<&[usize]>,
+) -> ParquetRecordBatchReaderBuilder<Stored> {
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), metadata);
+    let Some(columns) = columns else { return builder };
+    let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
+    builder.with_projection(mask)
+}
+
 /// The type with views of texts, and with the values of dictionaries.
 fn as_view(kind: &DataType) -> DataType {
     match kind {
@@ -227,12 +235,7 @@ fn with_times(
             read_as(&metadata, fields)
         };
         let (are_fine, are_wide) = guarded(name, WHAT, || {
-            let read = |unit| {
-                let builder =
-                    ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), in_unit(unit)?);
-                let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
-                builder.with_projection(mask).build()
-            };
+            let read = |unit| reader(stored, in_unit(unit)?, Some(&[root])).build();
             let (mut are_fine, mut are_wide) = (false, false);
             for (micros, nanos) in read(TimeUnit::Microsecond)?.zip(read(TimeUnit::Nanosecond)?) {
                 let (micros, nanos) = (micros?.column(0).to_data(), nanos?.column(0).to_data());
@@ -393,8 +396,7 @@ impl<W: Write + Send> Writer<W> {
         for chunk in columns.into_iter().flatten() {
             chunk.append_to_row_group(&mut group).map_err(unwritten)?;
         }
-        group.close().map_err(unwritten)?;
-        Ok(())
+        group.close().map(drop).map_err(unwritten)
     }
 
     /// Ends the file.
@@ -403,8 +405,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// I/O errors.
     pub fn finish(self) -> Result<(), Error> {
-        self.file.close().map_err(unwritten)?;
-        Ok(())
+        self.file.close().map(drop).map_err(unwritten)
     }
 }
 

@@ -67,18 +67,15 @@ impl Integers {
         let Some(value) = value else { return false };
         let signed = self.span.least < 0;
         self.span.push(value);
+        let is_narrow = self.span.fits(ElementType::U32) || self.span.fits(ElementType::I32);
+        if let Values::Narrow(values) = &mut self.values
+            && !is_narrow
+        {
+            self.values = Values::Wide(widened(std::mem::take(values), signed));
+        }
         match &mut self.values {
+            Values::Narrow(values) => values.push(value as u32),
             Values::Wide(values) => values.push(value as u64),
-            Values::Narrow(values)
-                if self.span.fits(ElementType::U32) || self.span.fits(ElementType::I32) =>
-            {
-                values.push(value as u32);
-            }
-            Values::Narrow(values) => {
-                let mut wide = widened(std::mem::take(values), signed);
-                wide.push(value as u64);
-                self.values = Values::Wide(wide);
-            }
         }
         true
     }
