@@ -25,11 +25,7 @@ pub(crate) struct ByAllCores {
 impl Read for ByAllCores {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         const PIECE: usize = 1 << 20;
-        let total = if room.len() < 2 * PIECE {
-            read_at(&self.file, room, self.at)?
-        } else {
-            fill_by_all_cores(&self.file, room, self.at, PIECE)?
-        };
+        let total = fill_by_all_cores(&self.file, room, self.at, PIECE)?;
         self.at += total as u64;
         // A shorter file was truncated: its missing end must not count as the end of input.
         if total < room.len() && self.file.metadata()?.len() < self.size { Err(cut()) } else { Ok(total) }

@@ -36,8 +36,6 @@ pub(super) struct Groups<'o, 'w> {
     writer: parquet::Writer<&'o mut Output<'w>>,
     /// The number of groups begun.
     count: usize,
-    /// The number of rows of a group.
-    rows: usize,
     /// The approximate limit of an encoded group in bytes.
     most: usize,
     /// The encoders of the open group, and its number of rows.
@@ -73,10 +71,10 @@ impl<'o, 'w> Sink<'o, 'w> {
         };
         let order: Option<Vec<_>> = keys.iter().map(order).collect();
         let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
-        let form = parquet::Form::new(like, &tables.schema, job.parquet, &order.unwrap_or_default())?;
-        let writer = parquet::Writer::new(output, &form, batches)?;
+        let order = order.unwrap_or_default();
+        let writer = parquet::Writer::new(output, like, (&tables.schema, batches), job.parquet, &order)?;
         let most = most.map_or(usize::MAX, |most| most.max(LEAST));
-        Ok(Self::Parquet(Box::new(Groups { writer, count: 0, rows: form.rows, most, open: None })))
+        Ok(Self::Parquet(Box::new(Groups { writer, count: 0, most, open: None })))
     }
 
     /// Writes the rows at these positions of all batches.
@@ -146,7 +144,7 @@ impl Groups<'_, '_> {
         columns: &mut [Vec<ArrayRef>],
         positions: &[u32],
     ) -> Result<(), Error> {
-        let parts: Vec<_> = positions.chunks(self.rows).collect();
+        let parts: Vec<_> = positions.chunks(self.writer.rows).collect();
         let encoders = (0..parts.len()).map(|group| self.writer.encoders(group));
         let mut encoders = encoders.map(|all| Ok(all?.into_iter())).collect::<Result<Vec<_>, Error>>()?;
         let mut encoded: Vec<Vec<parquet::Encoded>> = parts.iter().map(|_| Vec::new()).collect();
@@ -180,7 +178,7 @@ impl Groups<'_, '_> {
                 }
             };
             // Groups have the same number of rows for batches of any size.
-            let count = batch.num_rows().min(self.rows - *rows);
+            let count = batch.num_rows().min(self.writer.rows - *rows);
             let part = batch.slice(0, count);
             let columns = encoders.iter_mut().zip(part.columns());
             let written = map_parts(columns, |(encoder, column)| encoder.write(column));
@@ -188,7 +186,7 @@ impl Groups<'_, '_> {
             *rows += count;
             batch = batch.slice(count, batch.num_rows() - count);
             let bytes: usize = encoders.iter().map(parquet::Encoder::bytes).sum();
-            if *rows == self.rows || bytes > self.most {
+            if *rows == self.writer.rows || bytes > self.most {
                 self.close()?;
             }
         }

@@ -259,25 +259,31 @@ fn with_times(
     Ok(metadata)
 }
 
-/// Settings of a writer.
-pub struct Form {
-    /// The Parquet schema.
-    schema: Arc<SchemaDescriptor>,
-    properties: WriterProperties,
+/// Writes a file.
+pub struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
+    /// The schema of the batches.
+    batches: SchemaRef,
     /// Maximum rows per row group.
     pub rows: usize,
 }
 
-impl Form {
-    /// Takes the settings of `like`, with its column settings if the schemas match. `order` has the column of
-    /// each key, if known, and its descending and nulls-first flags.
+/// A part of a row group: the encoded leaves of a column.
+pub type Encoded = Vec<ArrowColumnChunk>;
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a file of this schema, from batches of `batches`. The file has the settings of `like`, with its column
+    /// settings if the schemas match. `order` has the column of each key, if known, and its descending and
+    /// nulls-first flags.
     ///
     /// # Errors
     ///
-    /// A column type that Parquet lacks.
+    /// I/O errors; a column type that Parquet lacks.
     pub fn new(
+        to: W,
         like: Option<&File>,
-        schema: &SchemaRef,
+        (schema, batches): (&SchemaRef, SchemaRef),
         compression: Option<Compression>,
         order: &[(usize, bool, bool)],
     ) -> Result<Self, Error> {
@@ -289,7 +295,7 @@ impl Form {
         let derived = ArrowSchemaConverter::new().convert(schema).map_err(refused)?;
         let own = like.map(|like| like.as_is.parquet_schema()).filter(|own| is_alike(own, &derived)).cloned();
         let of_file = own.is_some();
-        let descriptor = Arc::new(own.unwrap_or(derived));
+        let descriptor = own.unwrap_or(derived);
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("gpusort version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_statistics_enabled(EnabledStatistics::Page)
@@ -328,47 +334,10 @@ impl Form {
         if !of_file {
             add_encoded_arrow_schema_to_metadata(schema, &mut properties);
         }
-        Ok(Self { schema: descriptor, properties, rows })
-    }
-}
-
-/// Returns true if columns encoded for one schema fit the other: the same types and levels.
-fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
-    let columns = one.columns().iter().zip(other.columns());
-    one.num_columns() == other.num_columns()
-        && columns.into_iter().all(|(one, other)| {
-            let width = |column: &parquet::schema::types::ColumnDescriptor| {
-                if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
-            };
-            one.physical_type() == other.physical_type()
-                && width(one) == width(other)
-                && one.max_def_level() == other.max_def_level()
-                && one.max_rep_level() == other.max_rep_level()
-        })
-}
-
-/// Writes a file.
-pub struct Writer<W: Write + Send> {
-    file: SerializedFileWriter<W>,
-    factory: ArrowRowGroupWriterFactory,
-    schema: SchemaRef,
-}
-
-/// A part of a row group: the encoded leaves of a column.
-pub type Encoded = Vec<ArrowColumnChunk>;
-
-impl<W: Write + Send> Writer<W> {
-    /// Begins a file of batches of `schema`.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub fn new(to: W, form: &Form, schema: SchemaRef) -> Result<Self, Error> {
-        let file =
-            SerializedFileWriter::new(to, form.schema.root_schema_ptr(), Arc::new(form.properties.clone()));
+        let file = SerializedFileWriter::new(to, descriptor.root_schema_ptr(), Arc::new(properties));
         let file = file.map_err(unwritten)?;
-        let factory = ArrowRowGroupWriterFactory::new(&file, schema.clone());
-        Ok(Self { file, factory, schema })
+        let factory = ArrowRowGroupWriterFactory::new(&file, batches.clone());
+        Ok(Self { file, factory, batches, rows })
     }
 
     /// Returns an encoder for each column of a row group.
@@ -379,7 +348,7 @@ impl<W: Write + Send> Writer<W> {
     pub fn encoders(&self, group: usize) -> Result<Vec<Encoder>, Error> {
         let leaves = self.factory.create_column_writers(group).map_err(unwritten)?;
         let encoder = |field: &Arc<Field>| Encoder { field: field.clone(), leaves: Vec::new() };
-        let mut encoders: Vec<Encoder> = self.schema.fields().iter().map(encoder).collect();
+        let mut encoders: Vec<Encoder> = self.batches.fields().iter().map(encoder).collect();
         for (number, leaf) in leaves.into_iter().enumerate() {
             encoders[self.file.schema_descr().get_column_root_idx(number)].leaves.push(leaf);
         }
@@ -407,6 +376,21 @@ impl<W: Write + Send> Writer<W> {
     pub fn finish(self) -> Result<(), Error> {
         self.file.close().map(drop).map_err(unwritten)
     }
+}
+
+/// Returns true if columns encoded for one schema fit the other: the same types and levels.
+fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
+    let columns = one.columns().iter().zip(other.columns());
+    one.num_columns() == other.num_columns()
+        && columns.into_iter().all(|(one, other)| {
+            let width = |column: &parquet::schema::types::ColumnDescriptor| {
+                if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
+            };
+            one.physical_type() == other.physical_type()
+                && width(one) == width(other)
+                && one.max_def_level() == other.max_def_level()
+                && one.max_rep_level() == other.max_rep_level()
+        })
 }
 
 /// Encodes a column of a row group.
