@@ -72,12 +72,7 @@ fn push_field(text: &str, delimiter: u8, to: &mut Vec<u8>) {
         return;
     }
     to.push(b'"');
-    for &byte in bytes {
-        if byte == b'"' {
-            to.push(b'"');
-        }
-        to.push(byte);
-    }
+    to.extend_from_slice(text.replace('"', "\"\"").as_bytes());
     to.push(b'"');
 }
 
