@@ -16,6 +16,7 @@ use super::span::Span;
 use crate::budget::Budget;
 use crate::clock::Instant;
 use crate::error::Error;
+use crate::fields::InputSpec;
 use crate::input::Input;
 use crate::number::PerLine;
 use crate::opened::{Opened, RegularFile};
@@ -62,22 +63,18 @@ pub struct FromFiles {
 type Group = Vec<(usize, Range<u64>)>;
 
 impl IntegerFiles {
-    /// Opens files to be read as integers of this type, or of the first of u32, i32, u64 and i64 that
+    /// Opens files to be read as integers of the requested type, or of the first of u32, i32, u64 and i64 that
     /// holds all of them.
     ///
-    /// Returns `None` if the text must be read as a whole: the type is a float type, an input is not a
-    /// regular file, or the inputs are many or small.
+    /// Returns `None` if the text must be read as a whole: the records are not plain numbers, the type is a float
+    /// type, an input is not a regular file, or the inputs are many or small.
     ///
     /// # Errors
     ///
     /// The first file cannot be opened.
-    pub fn open(
-        inputs: &[Input],
-        element: Option<ElementType>,
-        direction: KeyOrder,
-        per_line: PerLine,
-        budget: &Budget,
-    ) -> Result<Option<Self>, Error> {
+    pub fn open(inputs: &[Input], how: &InputSpec, budget: &Budget) -> Result<Option<Self>, Error> {
+        let Some((per_line, direction)) = how.numbers() else { return Ok(None) };
+        let element = how.by.element;
         if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
             return Ok(None);
         }
@@ -313,12 +310,16 @@ mod tests {
 
     use super::*;
     use crate::chunks::Chunks;
-    use crate::fields::KeySpec;
-    use crate::fields::{InputKind, InputSpec};
+    use crate::fields::{InputKind, KeySpec, ResolvedKey};
     use crate::numbers::parse_printed;
     use crate::records::Print;
 
-    const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
+    fn numbers(element: Option<ElementType>, descending: bool) -> InputSpec {
+        let order = KeyOrder { descending, ..KeyOrder::ASCENDING };
+        let by = KeySpec { element, order, ..KeySpec::default() };
+        let keys = vec![ResolvedKey::first_field(&by)];
+        InputSpec { kind: InputKind::Text(PerLine::Any), by, keys, columns: 1 }
+    }
 
     fn files(folder: &tempfile::TempDir, contents: &[&str]) -> Vec<Input> {
         let write = |(number, content): (usize, &&str)| {
@@ -335,7 +336,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, contents);
         let budget = Budget::unlimited();
-        let files = IntegerFiles::open(&inputs, element, DESCENDING, PerLine::Any, &budget).unwrap();
+        let how = numbers(element, true);
+        let files = IntegerFiles::open(&inputs, &how, &budget).unwrap();
         let Some(straight) = files.and_then(|mut files| {
             let all = files.next(&budget, 0, |_| {}).unwrap()?;
             assert!(files.is_over());
@@ -343,10 +345,8 @@ mod tests {
         }) else {
             return false;
         };
-        let kind = InputKind::Text(PerLine::Any);
-        let how = InputSpec { kind, by: KeySpec::default(), keys: Vec::new(), columns: 1 };
         let whole = Chunks::new(&inputs, &how, &budget).next(|_| {}).unwrap().unwrap_or_default();
-        let whole = parse_printed(&whole, element, DESCENDING, PerLine::Any).unwrap();
+        let whole = parse_printed(&whole, &how).unwrap();
         assert_eq!((whole.print, straight.records.print), (Print::Shortest, Print::Shortest));
         assert_eq!(straight.records.order, whole.order);
         assert!(straight.records.keys == whole.keys);
@@ -395,8 +395,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, contents);
         let budget = Budget::of(bytes);
-        let mut files =
-            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
+        let mut files = IntegerFiles::open(&inputs, &numbers(None, false), &budget).unwrap().unwrap();
         let (mut all, mut passed, mut parts) = (Vec::new(), 0, 0);
         while !files.is_over() {
             let Some(part) = files.next(&budget, passed, |_| {}).unwrap() else {
@@ -444,8 +443,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, &[&"12345\n".repeat(1 << 20)]);
         let budget = Budget::of(4096);
-        let mut files =
-            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
+        let mut files = IntegerFiles::open(&inputs, &numbers(None, false), &budget).unwrap().unwrap();
         let mut opened = inputs[0].open().unwrap();
         assert_eq!(opened.fill(&mut [0; 600]).unwrap(), 600);
         assert!(files.next(&budget, 0, |_| {}).unwrap().is_some());

@@ -18,20 +18,15 @@ use self::integers::Integers;
 use super::number::{PerLine, Tokens, fixed};
 use super::records::{Print, Records};
 use super::text::{Text, TextPart, piece_size};
-use crate::fields::{self, Fields};
-use crate::order::KeyOrder;
+use crate::fields::{self, Fields, InputSpec};
 use crate::parallel::map_parts;
 
 pub use self::files::{FromFiles, IntegerFiles};
 
-/// Reads a part of a text whose numbers print unchanged; `None` for other text. The type of the records
-/// depends on this part alone, unless `element` sets it.
-pub fn parse_printed(
-    text: &Text,
-    element: Option<ElementType>,
-    direction: KeyOrder,
-    per_line: PerLine,
-) -> Option<Records> {
+/// Reads a part of a text whose numbers print unchanged; `None` for other text and other keys. The type of the
+/// records depends on this part alone, unless one was requested.
+pub fn parse_printed(text: &Text, how: &InputSpec) -> Option<Records> {
+    let ((per_line, direction), element) = (how.numbers()?, how.by.element);
     if per_line == PerLine::Whole && !text.mark().is_empty() {
         return None;
     }
