@@ -121,7 +121,7 @@ impl<'a> Parts<'a> {
                     *straight = numbers::IntegerFiles::open(self.inputs, self.how, self.budget)?;
                 }
                 let integers = match straight {
-                    Some(files) => files.next(self.budget, known.passed, progress)?,
+                    Some(files) => files.next(self.budget, progress)?,
                     None => None,
                 };
                 if let Some(numbers::FromFiles { records, bytes, reading }) = integers {

@@ -108,8 +108,8 @@ impl IntegerFiles {
         self.offset() >= self.total()
     }
 
-    /// Reads the next integers, up to the budget, after `passed` bytes. Calls `progress` from any
-    /// thread with the number of bytes read so far.
+    /// Reads the next integers, up to the budget. Calls `watch` from any thread with the number of bytes read
+    /// so far.
     ///
     /// Returns `None` if the text must be read from here on: a token is not an integer in canonical
     /// form, or no type holds all integers.
@@ -117,12 +117,7 @@ impl IntegerFiles {
     /// # Errors
     ///
     /// I/O errors; a file that changes its size during the read.
-    pub fn next(
-        &mut self,
-        budget: &Budget,
-        passed: u64,
-        progress: impl Fn(u64) + Sync,
-    ) -> Result<Option<FromFiles>, Error> {
+    pub fn next(&mut self, budget: &Budget, watch: impl Fn(u64) + Sync) -> Result<Option<FromFiles>, Error> {
         let is_all = self.offset() == 0 && self.fit(budget);
         let most = if is_all { u64::MAX } else { (budget.bytes() / 32).clamp(1 << 6, 1 << 28) };
         let (mut pieces, mut span, begin) = (Vec::new(), Span::default(), self.offset());
@@ -131,8 +126,8 @@ impl IntegerFiles {
             while self.place >= self.files[self.file].size {
                 (self.file, self.place) = (self.file + 1, 0);
             }
-            let before = passed + self.offset() - begin;
-            let Some((more, last, end)) = self.read(most, &reading, |read| progress(before + read))? else {
+            let before = self.offset();
+            let Some((more, last, end)) = self.read(most, &reading, |read| watch(before + read))? else {
                 break;
             };
             let with = span.merge(Integers::span(&more));
@@ -339,7 +334,7 @@ mod tests {
         let how = numbers(element, true);
         let files = IntegerFiles::open(&inputs, &how, &budget).unwrap();
         let Some(straight) = files.and_then(|mut files| {
-            let all = files.next(&budget, 0, |_| {}).unwrap()?;
+            let all = files.next(&budget, |_| {}).unwrap()?;
             assert!(files.is_over());
             Some(all)
         }) else {
@@ -398,7 +393,7 @@ mod tests {
         let mut files = IntegerFiles::open(&inputs, &numbers(None, false), &budget).unwrap().unwrap();
         let (mut all, mut passed, mut parts) = (Vec::new(), 0, 0);
         while !files.is_over() {
-            let Some(part) = files.next(&budget, passed, |_| {}).unwrap() else {
+            let Some(part) = files.next(&budget, |_| {}).unwrap() else {
                 let (file, open) = files.rest().unwrap();
                 let (mut opened, before) =
                     open.unwrap_or_else(|| (inputs[file].open().unwrap(), Before::default()));
@@ -446,9 +441,9 @@ mod tests {
         let mut files = IntegerFiles::open(&inputs, &numbers(None, false), &budget).unwrap().unwrap();
         let mut opened = inputs[0].open().unwrap();
         assert_eq!(opened.fill(&mut [0; 600]).unwrap(), 600);
-        assert!(files.next(&budget, 0, |_| {}).unwrap().is_some());
+        assert!(files.next(&budget, |_| {}).unwrap().is_some());
         std::fs::File::options().write(true).open(inputs[0].path().unwrap()).unwrap().set_len(6000).unwrap();
-        let mut parts = std::iter::repeat_with(|| files.next(&budget, 0, |_| {}));
+        let mut parts = std::iter::repeat_with(|| files.next(&budget, |_| {}));
         assert!(parts.find_map(Result::err).unwrap().to_string().contains("changed its size"));
         let error = opened.fill(&mut [0; 10_000]).unwrap_err().to_string();
         assert!(error.contains("changed while it was being read"), "{error}");
