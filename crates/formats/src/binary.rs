@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
+use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 
 use super::input::Input;
 use super::npy;
@@ -205,10 +205,10 @@ impl<'a> Reader<'a> {
 }
 
 fn first_nan(keys: &KeyBuf, order: KeyMap) -> Option<usize> {
-    fn find<W: Word>(blocks: &[Block<W>], map: WordMap<W>) -> Option<usize> {
+    by_width!(keys, blocks => {
+        let map = Word::map(order);
         blocks.iter().flat_map(|block| &**block).position(|key| key.is_nan(map))
-    }
-    by_width!(keys, blocks => find(blocks, Word::map(order)))
+    })
 }
 
 /// Fills up to `room` bytes with `fill`; returns the keys of the whole elements in them.

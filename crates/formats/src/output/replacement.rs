@@ -31,8 +31,6 @@ pub(super) struct Replacement {
     pub(super) target: PathBuf,
     /// The file to be replaced, if there is one.
     existing: Option<File>,
-    /// True if reserved space may make the file longer than its content.
-    reserved: bool,
     /// The thread that reserves space in memory, and the number of bytes.
     reserving: Option<(JoinHandle<()>, u64)>,
 }
@@ -62,7 +60,7 @@ impl Replacement {
                 .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
-        Ok(Self { file, name, folder, target, existing, reserved: false, reserving: None })
+        Ok(Self { file, name, folder, target, existing, reserving: None })
     }
 
     /// Reserves space for this number of bytes.
@@ -72,7 +70,6 @@ impl Replacement {
             /// In memory, a reservation of this number of bytes takes a tenth of a second.
             const MANY: u64 = 1 << 28;
             self.settle();
-            self.reserved = true;
             let reserve = move |file: &File| {
                 // Even after a failure, part of the space may be reserved. The excess is truncated at the end.
                 let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes);
@@ -109,10 +106,9 @@ impl Replacement {
     /// Moves the file to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
         self.settle();
-        if self.reserved {
-            let written = self.file.stream_position()?;
-            self.file.set_len(written)?;
-        }
+        // Reserved space may make the file longer than its content.
+        let written = self.file.stream_position()?;
+        self.file.set_len(written)?;
         // Windows replaces no open file.
         if let Some(existing) = self.existing.take() {
             keep(&existing, &self.file)?;
