@@ -156,13 +156,10 @@ impl Kind {
                 if word.starts_with(b"NaN") || word.starts_with(b"Inf") {
                     return Ok(Self::Float);
                 }
-                let is_beyond = || {
-                    format!(
-                        "has {}, which neither a 64-bit integer nor an f64 represents exactly",
-                        String::from_utf8_lossy(token)
-                    )
-                };
-                Self::of_number(token).ok_or_else(is_beyond)?
+                Self::of_number(token).ok_or_else(|| {
+                    let number = String::from_utf8_lossy(token);
+                    format!("has {number}, which neither a 64-bit integer nor an f64 represents exactly")
+                })?
             }
             json::Value::Other if token[0] == b'{' => {
                 let mut fields: Vec<(String, Self)> = Vec::new();

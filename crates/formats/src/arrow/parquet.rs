@@ -134,20 +134,17 @@ impl File {
     /// Returns a lower (with `greatest`, an upper) bound of a column in each row group, and its number of
     /// nulls, or `None` if the statistics are unusable.
     pub fn least(&self, column: usize, greatest: bool) -> Option<(ArrayRef, Vec<Option<u64>>)> {
-        let schema = self.views.schema();
+        let (schema, groups) = (self.views.schema(), self.as_is.metadata().row_groups());
         let name = schema.field(column).name();
         // A duplicate name would find its first column. Old writers compared texts as signed bytes.
         let are_twice = schema.fields().iter().filter(|field| field.name() == name).count() > 1;
         let is_old = |chunk: &ColumnChunkMetaData| {
             chunk.statistics().is_some_and(parquet::file::statistics::Statistics::is_min_max_deprecated)
         };
-        if are_twice
-            || self.as_is.metadata().row_groups().iter().any(|group| group.columns().iter().any(is_old))
-        {
+        if are_twice || groups.iter().any(|group| group.columns().iter().any(is_old)) {
             return None;
         }
         let converter = StatisticsConverter::try_new(name, schema, self.as_is.parquet_schema()).ok()?;
-        let groups = self.as_is.metadata().row_groups();
         let least =
             if greatest { converter.row_group_maxes(groups) } else { converter.row_group_mins(groups) };
         let nulls = converter.row_group_null_counts(groups).ok()?;

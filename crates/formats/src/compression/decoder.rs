@@ -24,7 +24,7 @@ const END: usize = 28;
 pub(super) struct Decoder {
     compression: Compression,
     source: Source,
-    /// The bytes read from the source, of which those before `at` are decompressed.
+    /// The bytes read from the source; the bytes before `at` are decompressed.
     bytes: Vec<u8>,
     at: usize,
     /// True if the source has ended.
