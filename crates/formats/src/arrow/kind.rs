@@ -142,7 +142,9 @@ impl Kind {
         if digits.iter().all(u8::is_ascii_digit) && text != b"-0" {
             return integer(text).map(|value| Self::Integer(Span::of(value)));
         }
-        is_exact(text).then_some(Self::Float)
+        // A decimal whose digits come back from f64.
+        let value = Reader::new(Notation::default()).key(text, false, &mut Vec::new());
+        matches!(value, Some(Value::Word(word)) if word as u64 == number::MID).then_some(Self::Float)
     }
 
     /// Returns the type of a JSON value, or an error message.
@@ -302,14 +304,6 @@ pub(super) fn members_of<'v>(
 
 pub(super) fn columns(fields: &[(String, Kind)]) -> Fields {
     fields.iter().map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect()
-}
-
-/// Returns true if the digits of a decimal come back from f64.
-fn is_exact(text: &[u8]) -> bool {
-    match Reader::new(Notation::default()).key(text, false, &mut Vec::new()) {
-        Some(Value::Word(word)) => word as u64 == number::MID,
-        Some(Value::Nan) | None => false,
-    }
 }
 
 #[cfg(test)]
