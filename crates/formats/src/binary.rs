@@ -134,7 +134,7 @@ const PART: usize = 1 << 16;
 pub struct Reader<'a> {
     sources: &'a [BinaryInput],
     direction: KeyOrder,
-    /// The first source, once open: its input, unless it has ended, and the bytes of its elements read so far.
+    /// The first source, once open: its input (`None` after the end), and the bytes of its elements read so far.
     open: Option<(Option<Opened>, u64)>,
     /// The approximate maximum of bytes in one read.
     most: u64,

@@ -108,8 +108,7 @@ impl IntegerFiles {
         self.offset() >= self.total()
     }
 
-    /// Reads the next integers, up to the budget. Calls `watch` from any thread with the number of bytes read
-    /// so far.
+    /// Reads the next integers, up to the budget. Calls `watch` from any thread with the number of bytes read.
     ///
     /// Returns `None` if the text must be read from here on: a token is not an integer in canonical
     /// form, or no type holds all integers.

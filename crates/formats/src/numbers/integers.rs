@@ -35,8 +35,8 @@ impl Integers {
         Self { values, limits, span: Span::default(), per_line }
     }
 
-    /// Reads the tokens of whole lines. Returns false if a token is not an integer of the requested type, or
-    /// of any 64-bit type, in canonical form, or if its line may not have the token.
+    /// Reads the tokens of whole lines. Returns false for a token other than an integer in canonical form of the
+    /// requested type, or of any 64-bit type, and for more tokens than a line may have.
     #[must_use]
     pub(super) fn read(&mut self, bytes: &[u8]) -> bool {
         let mut tokens = Tokens::per_line(bytes, self.per_line);
@@ -60,7 +60,7 @@ impl Integers {
         }
     }
 
-    /// Reads the current token. Returns false if it is not an integer within the limits.
+    /// Reads the current token. Returns false for a token other than an integer within the limits.
     fn read_one(&mut self, tokens: &mut Tokens) -> bool {
         let (least, greatest) = self.limits;
         let value = integer(tokens.take_token()).filter(|value| (least..=greatest).contains(value));
