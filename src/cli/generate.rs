@@ -69,6 +69,6 @@ pub(super) fn run(args: GenArgs) -> anyhow::Result<()> {
         done += count;
         progress.set(done);
     }
-    output.finish_last()?;
+    output.finish_as(true)?;
     Ok(())
 }

@@ -108,7 +108,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     costs.gpu.iter_mut().for_each(|gpu| gpu.start_ms = median(&starts));
     progress.end();
     writeln!(output, "{}", costs.to_json()?).map_err(|error| output.failed(error))?;
-    output.finish_last()?;
+    output.finish_as(true)?;
     super::print(&shown(&costs, &file))
 }
 

@@ -104,7 +104,7 @@ pub(super) fn read_meanwhile<'a>(
     watch.phase(Phase::Read, Some(bytes));
     let reading = parallel::meanwhile(scope, move || {
         let start = Instant::now();
-        let mut reader = binary::Reader::new(sources, how.by.order);
+        let mut reader = binary::Reader::new(sources, how.by.order, u64::MAX);
         while let Some(keys) = reader.read().transpose() {
             watch.set(reader.bytes);
             let is_last = keys.is_err();

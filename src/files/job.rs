@@ -321,7 +321,7 @@ impl Job<'_> {
     }
 
     pub(super) fn close(&self, output: Output) -> Result<(), Error> {
-        if self.is_last { output.finish_last() } else { output.finish() }
+        output.finish_as(self.is_last)
     }
 
     /// Checks that the elements to write have the type that the output's name promises.

@@ -48,7 +48,7 @@ impl<'a> Parts<'a> {
             InputKind::Bits(sources) => {
                 let element = how.element().expect("there is an input");
                 let piece = budget.piece(element, count(how));
-                PartSource::Bits(binary::Reader::new(sources, by.order).in_pieces_of(piece))
+                PartSource::Bits(binary::Reader::new(sources, by.order, piece))
             }
             _ => PartSource::Records {
                 chunks: Box::new(Chunks::new(inputs, how, budget)),
@@ -99,12 +99,11 @@ impl<'a> Parts<'a> {
         let start = Instant::now();
         let watch = self.watch;
         let progress = |done| watch.set(done);
-        let (element, order) = (self.how.by.element, self.how.by.order);
         let mut parsing = Duration::ZERO;
         let (content, bytes, reading) = match &mut self.source {
             PartSource::Bits(reader) => {
                 let element = self.how.element().expect("there is an input");
-                let map = order.map(element);
+                let map = self.how.by.order.map(element);
                 let mut keys = KeyBuf::new(element.key_words());
                 let before = reader.bytes;
                 // Leaves room for the next part, which may be read while this part is sorted.
@@ -118,12 +117,11 @@ impl<'a> Parts<'a> {
                 (content, reader.bytes - before, start.elapsed())
             }
             PartSource::Records { chunks, known, straight } => {
-                if is_first && let Some((per_line, direction)) = self.how.numbers() {
-                    *straight =
-                        numbers::IntegerFiles::open(self.inputs, element, direction, per_line, self.budget)?;
+                if is_first {
+                    *straight = numbers::IntegerFiles::open(self.inputs, self.how, self.budget)?;
                 }
                 let integers = match straight {
-                    Some(files) => files.next(self.budget, known.passed, progress)?,
+                    Some(files) => files.next(self.budget, progress)?,
                     None => None,
                 };
                 if let Some(numbers::FromFiles { records, bytes, reading }) = integers {
@@ -166,9 +164,7 @@ impl Iterator for Parts<'_> {
 
 /// Parses text as a part.
 fn part(text: Text, how: &InputSpec, known: &mut fields::Known) -> Result<Content<'static>, Error> {
-    if let Some((per_line, direction)) = how.numbers()
-        && let Some(records) = numbers::parse_printed(&text, how.by.element, direction, per_line)
-    {
+    if let Some(records) = numbers::parse_printed(&text, how) {
         known.passed += text.size();
         return Ok(of_records(records));
     }

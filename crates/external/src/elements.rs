@@ -170,7 +170,7 @@ impl<W: KeyWidth> ElementInput<'_, W> {
             part.extend_from_slice(&bytes[whole..filled]);
             Ok(whole)
         };
-        let (mut keys, _) = binary::read_keys(room, self.source, order, fill)?;
+        let mut keys = binary::read_keys(room, self.source, order, fill)?;
         self.bytes += read as u64;
         // At most the number of elements in the header, since readers of the file rely on that number.
         let left = self.source.count().map_or(u64::MAX, |count| count - self.number);
@@ -354,7 +354,7 @@ pub(crate) fn first_disorder(
     let mut passed = 0;
     for (number, source) in sources.iter().enumerate() {
         let mut before = 0;
-        let mut reader = binary::Reader::new(std::slice::from_ref(source), direction).in_pieces_of(most);
+        let mut reader = binary::Reader::new(std::slice::from_ref(source), direction, most);
         while let Some(keys) = reader.read()? {
             progress(passed + reader.bytes);
             if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {

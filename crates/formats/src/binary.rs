@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word, WordMap};
+use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 
 use super::input::Input;
 use super::npy;
@@ -10,7 +10,7 @@ use super::opened::Opened;
 use super::records::{Print, write_text};
 use super::text::BLOCK;
 use crate::error::{Error, Hint};
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
+use crate::key_buf::{Block, KeyBuf, by_width};
 use crate::order::{KeyOrder, Nulls};
 use crate::parallel::{self, map_into};
 
@@ -23,14 +23,16 @@ pub struct BinaryInput {
     input: Input,
     element: ElementType,
     big_endian: bool,
-    /// Length of the header in bytes and number of elements, where known.
-    header: Option<npy::Header>,
+    /// The number of elements according to the header, if there is one.
+    count: Option<u64>,
+    /// Bytes to skip before the first element.
+    skip: usize,
 }
 
 impl BinaryInput {
     /// Little-endian elements without a header.
     pub fn raw(input: Input, element: ElementType) -> Self {
-        Self { input, element, big_endian: false, header: None }
+        Self { input, element, big_endian: false, count: None, skip: 0 }
     }
 
     /// The elements of a .npy file; reads the header.
@@ -46,9 +48,10 @@ impl BinaryInput {
                 "not a regular file; use - to read a .npy file from a pipe",
             ));
         }
-        let header = npy::Header::read(&input)?;
-        let (element, big_endian) = (header.element, header.big_endian);
-        let source = Self { input, element, big_endian, header: Some(header) };
+        let npy::Header { element, big_endian, count, bytes } = npy::Header::read(&input)?;
+        // A pipe was read up to its first element already.
+        let skip = if input.can_be_read_again() { bytes } else { 0 };
+        let source = Self { input, element, big_endian, count: Some(count), skip };
         source.check_file()?;
         Ok(source)
     }
@@ -60,24 +63,15 @@ impl BinaryInput {
 
     /// Bytes of all elements, where known.
     pub fn size(&self) -> Option<u64> {
-        match &self.header {
-            Some(header) => header.count.checked_mul(self.element.bytes() as u64),
+        match self.count {
+            Some(count) => count.checked_mul(self.element.bytes() as u64),
             None => self.input.size(),
-        }
-    }
-
-    /// Bytes to skip before the first element.
-    pub(super) fn skip(&self) -> usize {
-        match &self.header {
-            // A pipe was read up to its first element already.
-            Some(header) if self.input.can_be_read_again() => header.bytes,
-            _ => 0,
         }
     }
 
     /// The number of elements according to the header, if there is one.
     pub fn count(&self) -> Option<u64> {
-        self.header.as_ref().map(|header| header.count)
+        self.count
     }
 
     /// Returns true if a NaN is an error.
@@ -96,7 +90,7 @@ impl BinaryInput {
     ///
     /// I/O errors; a header that is incomplete.
     pub fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
-        let mut skipped = vec![0; self.skip()];
+        let mut skipped = vec![0; self.skip];
         if opened.fill(&mut skipped)? < skipped.len() {
             self.check(0)?;
         }
@@ -109,7 +103,7 @@ impl BinaryInput {
     ///
     /// See [`check`](Self::check).
     pub fn check_file(&self) -> Result<(), Error> {
-        self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip() as u64)))
+        self.input.size().map_or(Ok(()), |size| self.check(size.saturating_sub(self.skip as u64)))
     }
 
     /// Checks that this many bytes of elements are complete.
@@ -119,13 +113,10 @@ impl BinaryInput {
     /// Another number of bytes than the header has, or a part of an element.
     pub fn check(&self, bytes: u64) -> Result<(), Error> {
         let (element, size) = (self.element, self.element.bytes() as u64);
-        let problem = match (&self.header, self.size()) {
-            (Some(header), expected) if expected != Some(bytes) => {
-                let needed = header.count.saturating_mul(size);
-                format!(
-                    "{} {element} elements need {needed} bytes, but {bytes} follow the header",
-                    header.count
-                )
+        let problem = match self.count {
+            Some(count) if count.checked_mul(size) != Some(bytes) => {
+                let needed = count.saturating_mul(size);
+                format!("{count} {element} elements need {needed} bytes, but {bytes} follow the header")
             }
             _ if !bytes.is_multiple_of(size) => {
                 format!("{bytes} bytes are not a multiple of {size}, the size of {element}")
@@ -143,32 +134,18 @@ const PART: usize = 1 << 16;
 pub struct Reader<'a> {
     sources: &'a [BinaryInput],
     direction: KeyOrder,
-    /// The first source, once open.
-    open: Option<Open>,
+    /// The first source, once open: its input (`None` after the end), and the bytes of its elements read so far.
+    open: Option<(Option<Opened>, u64)>,
     /// The approximate maximum of bytes in one read.
     most: u64,
     /// Bytes read so far.
     pub bytes: u64,
 }
 
-/// An open source.
-struct Open {
-    /// The input, unless it has ended.
-    input: Option<Opened>,
-    /// Bytes and elements of it that were read.
-    bytes: u64,
-    elements: u64,
-}
-
 impl<'a> Reader<'a> {
-    /// Reads from the beginning of the sources.
-    pub fn new(sources: &'a [BinaryInput], direction: KeyOrder) -> Self {
-        Self { sources, direction, open: None, most: u64::MAX, bytes: 0 }
-    }
-
-    /// Reads at most about this many bytes at a time.
-    pub fn in_pieces_of(self, bytes: u64) -> Self {
-        Self { most: bytes.max(1 << 12), ..self }
+    /// Reads from the beginning of the sources, at most about this many bytes at a time.
+    pub fn new(sources: &'a [BinaryInput], direction: KeyOrder, most: u64) -> Self {
+        Self { sources, direction, open: None, most: most.max(1 << 12), bytes: 0 }
     }
 
     /// Returns true after the last element.
@@ -183,71 +160,58 @@ impl<'a> Reader<'a> {
     /// I/O errors; an input with an incomplete element, or with another number of elements than its header
     /// says; a file that shrinks during the read; NaN if the rules reject NaN.
     pub fn read(&mut self) -> Result<Option<KeyBuf<'static>>, Error> {
-        while let Some(source) = self.sources.first() {
-            let open = match &mut self.open {
+        while let Some((source, others)) = self.sources.split_first() {
+            let (input, passed) = match &mut self.open {
                 Some(open) => open,
-                none => none.insert(Open::new(source)?),
+                none => none.insert((Some(source.opened(source.input.open()?)?), 0)),
+            };
+            let Some(opened) = input else {
+                source.check(*passed)?;
+                (self.sources, self.open) = (others, None);
+                continue;
             };
             let order = self.direction.map(source.element);
-            let (keys, bytes) = match source.element.key_words() {
-                KeyWords::One => open.read::<u32>(source, order, self.most)?,
-                KeyWords::Two => open.read::<u64>(source, order, self.most)?,
+            let size = order.element.bytes() as u64;
+            // The expected size and one more element, to detect the end.
+            let left = opened.size.map(|all| all.saturating_sub(*passed));
+            let expected = left.map_or(BLOCK as u64, |left| left.saturating_add(size).min(MANY));
+            let room = (expected.min(self.most) / size * size) as usize;
+            let mut bytes = 0;
+            let fill = |room: &mut [u8]| {
+                bytes = opened.fill(room)?;
+                Ok(bytes)
             };
-            open.bytes += bytes as u64;
-            self.bytes += bytes as u64;
-            if bytes == 0 {
-                source.check(open.bytes)?;
-                self.sources = &self.sources[1..];
-                self.open = None;
-                continue;
+            let keys: KeyBuf = match order.element.key_words() {
+                KeyWords::One => read_keys::<u32>(room, source, order, fill)?.into(),
+                KeyWords::Two => read_keys::<u64>(room, source, order, fill)?.into(),
+            };
+            if bytes < room {
+                *input = None;
             }
+            let before = *passed / size;
+            *passed += bytes as u64;
+            self.bytes += bytes as u64;
             if source.refuses_nan(self.direction)
                 && let Some(place) = first_nan(&keys, order)
             {
-                return Err(source.is_nan(open.elements + place as u64));
+                return Err(source.is_nan(before + place as u64));
             }
-            open.elements += keys.len() as u64;
-            return Ok(Some(keys));
+            if !keys.is_empty() {
+                return Ok(Some(keys));
+            }
         }
         Ok(None)
     }
 }
 
-impl Open {
-    fn new(source: &BinaryInput) -> Result<Self, Error> {
-        Ok(Self { input: Some(source.opened(source.input.open()?)?), bytes: 0, elements: 0 })
-    }
-
-    /// The next keys, and the bytes they were read from: none at the end.
-    fn read<W: KeyWidth>(
-        &mut self,
-        source: &BinaryInput,
-        order: KeyMap,
-        most: u64,
-    ) -> Result<(KeyBuf<'static>, usize), Error> {
-        let Some(input) = &mut self.input else { return Ok((KeyBuf::new(order.element.key_words()), 0)) };
-        let size = order.element.bytes() as u64;
-        // The expected size and one more element, to detect the end.
-        let left = input.size.map(|all| all.saturating_sub(self.bytes));
-        let expected = left.map_or(BLOCK as u64, |left| left.saturating_add(size).min(MANY));
-        let room = expected.min(most) / size * size;
-        let (keys, bytes) = read_keys::<W>(room as usize, source, order, |bytes| input.fill(bytes))?;
-        if (bytes as u64) < room {
-            self.input = None;
-        }
-        Ok((keys.into(), bytes))
-    }
-}
-
 fn first_nan(keys: &KeyBuf, order: KeyMap) -> Option<usize> {
-    fn find<W: Word>(blocks: &[Block<W>], map: WordMap<W>) -> Option<usize> {
+    by_width!(keys, blocks => {
+        let map = Word::map(order);
         blocks.iter().flat_map(|block| &**block).position(|key| key.is_nan(map))
-    }
-    by_width!(keys, blocks => find(blocks, Word::map(order)))
+    })
 }
 
-/// Fills up to `count` bytes with `fill`; returns the keys of the whole elements in them and their
-/// number.
+/// Fills up to `room` bytes with `fill`; returns the keys of the whole elements in them.
 ///
 /// # Errors
 ///
@@ -257,7 +221,7 @@ pub fn read_keys<W: Word>(
     source: &BinaryInput,
     order: KeyMap,
     fill: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
-) -> Result<(Vec<W>, usize), Error> {
+) -> Result<Vec<W>, Error> {
     let (size, map) = (order.element.bytes(), W::map(order));
     if size < size_of::<W>() {
         let mut elements = vec![0; room];
@@ -265,11 +229,10 @@ pub fn read_keys<W: Word>(
         elements.truncate(bytes);
         let key = |bits: u32| W::from(bits).key(map);
         let pair = if source.big_endian { u16::from_be_bytes } else { u16::from_le_bytes };
-        let keys = match size {
+        return Ok(match size {
             1 => parallel::map(&elements, |&byte| key(byte.into())),
             _ => parallel::map(elements.as_chunks().0, |&bytes| key(pair(bytes).into())),
-        };
-        return Ok((keys, bytes));
+        });
     }
     let mut words = vec![W::default(); room.div_ceil(size)];
     let bytes = fill(&mut bytemuck::cast_slice_mut(&mut words)[..room])?;
@@ -280,7 +243,7 @@ pub fn read_keys<W: Word>(
             part.iter_mut().for_each(|word| *word = key(*word));
         });
     }
-    Ok((words, bytes))
+    Ok(words)
 }
 
 /// The element of this key as text.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::compression::{self, Compression};
-use super::opened::{ByAllCores, Opened, RegularFile, Reopened};
+use super::opened::{Opened, RegularFile, Reopened};
 use super::text::Before;
 use crate::cancel::Cancel;
 use crate::error::Error;
@@ -24,7 +24,12 @@ pub enum Input {
     File(PathBuf),
     /// Bytes in memory.
     #[doc(hidden)]
-    Memory(Memory),
+    Memory {
+        /// The name in messages.
+        name: String,
+        /// The bytes.
+        bytes: Arc<[u8]>,
+    },
     /// A reader, which yields its bytes once.
     #[doc(hidden)]
     Reader(Reader),
@@ -39,7 +44,10 @@ pub struct With {
     input: Input,
     /// Cancels reads.
     cancel: Cancel,
-    packing: Packing,
+    /// True if reads do not decompress.
+    is_plain: bool,
+    /// The compression, if known before the first read; else the first bytes of a reader tell it.
+    compression: Option<Compression>,
     /// The memory limit, if set; decompression takes a small part of it.
     memory: Option<u64>,
     /// Repeats the content from the beginning, if a part was read from an input that cannot be reopened.
@@ -48,21 +56,6 @@ pub struct With {
     before: Option<Before>,
     /// True for the beginning of an input, of which more is elsewhere.
     is_beginning: bool,
-}
-
-/// The compression of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
-    None,
-    Of(Compression),
-    /// The first bytes that a reader yields tell the compression.
-    Unknown,
-}
-
-impl Packing {
-    fn known(self) -> Option<Compression> {
-        if let Self::Of(compression) = self { Some(compression) } else { None }
-    }
 }
 
 /// A reader with a name. Reopened, it continues where the last read ended, like standard input.
@@ -111,13 +104,6 @@ impl From<String> for Input {
     }
 }
 
-/// Bytes in memory, with a name.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    name: String,
-    bytes: Arc<[u8]>,
-}
-
 impl Input {
     /// An input from a reader, which is read once. Messages show the name, and its extension
     /// decides the format, like a file's.
@@ -131,25 +117,22 @@ impl Input {
     /// like a file's.
     #[must_use]
     pub fn bytes(name: &str, bytes: &[u8]) -> Self {
-        Self::Memory(Memory { name: name.to_owned(), bytes: bytes.into() })
+        Self::Memory { name: name.to_owned(), bytes: bytes.into() }
     }
 
-    /// Returns the compression by the first bytes of a regular file or of bytes in memory.
-    fn look_at_packing(&self) -> Packing {
+    /// Returns what the first bytes of a regular file or of bytes in memory tell.
+    fn known_by_first_bytes(&self) -> Option<compression::Known> {
         let mut begin = [0; compression::LONGEST];
         let bytes = match self.as_it_is() {
-            Self::Memory(memory) => &memory.bytes,
+            Self::Memory { bytes, .. } => bytes,
             // A read reports what is wrong with the file.
-            other => match other.open_regular() {
-                Ok(Some(file)) => {
-                    let count = file.read_at(&mut begin, 0).unwrap_or(0);
-                    &begin[..count]
-                }
-                Ok(None) | Err(_) => return Packing::Unknown,
-            },
+            other => {
+                let file = other.open_regular().ok()??;
+                let count = file.read_at(&mut begin, 0).unwrap_or(0);
+                &begin[..count]
+            }
         };
-        let known = compression::beginning(bytes).unwrap_or(Ok(None));
-        known.map_or(Packing::Unknown, |found| found.map_or(Packing::None, Packing::Of))
+        Some(compression::beginning(bytes).unwrap_or(Ok(None)))
     }
 
     fn with(self, set: impl FnOnce(&mut With)) -> Self {
@@ -158,7 +141,8 @@ impl Input {
             input => Box::new(With {
                 input,
                 cancel: Cancel::default(),
-                packing: Packing::None,
+                is_plain: true,
+                compression: None,
                 memory: None,
                 begun: None,
                 before: None,
@@ -192,7 +176,7 @@ impl Input {
         match self {
             Self::Stdin => "standard input".to_owned(),
             Self::File(path) => human::path(path),
-            Self::Memory(memory) => memory.name.clone(),
+            Self::Memory { name, .. } => name.clone(),
             Self::Reader(reader) => reader.name.clone(),
             Self::With(with) => with.input.name(),
         }
@@ -208,12 +192,12 @@ impl Input {
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match self {
-            Self::Memory(memory) => Some(memory.bytes.len() as u64),
+            Self::Memory { bytes, .. } => Some(bytes.len() as u64),
             Self::File(path) => {
                 let metadata = std::fs::metadata(path).ok()?;
                 is_regular(path, &metadata).then_some(metadata.len())
             }
-            Self::With(with) if with.packing.known().is_none() => with.input.size(),
+            Self::With(with) if with.compression.is_none() => with.input.size(),
             _ => None,
         }
     }
@@ -259,8 +243,12 @@ impl Input {
     /// Decompresses the input, with this format or the one that its first bytes tell. Decompression
     /// takes a small part of `memory`.
     pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
-        let packing = compression.map_or_else(|| self.look_at_packing(), Packing::Of);
-        self.with(|it| (it.packing, it.memory) = (packing, memory))
+        let known = compression.map(|given| Ok(Some(given))).or_else(|| self.known_by_first_bytes());
+        self.with(|it| {
+            it.is_plain = known == Some(Ok(None));
+            it.compression = known.and_then(Result::ok).flatten();
+            it.memory = memory;
+        })
     }
 
     /// Replaces an input that cannot be reopened, after `bytes` were read and `rest` remains: `None` at
@@ -278,7 +266,7 @@ impl Input {
     pub fn named(&self) -> Option<&Path> {
         match self.as_it_is() {
             Self::File(path) => Some(path),
-            Self::Memory(memory) => Some(memory.name.as_ref()),
+            Self::Memory { name, .. } => Some(name.as_ref()),
             Self::Reader(reader) => Some(reader.name.as_ref()),
             Self::Stdin | Self::With(_) => None,
         }
@@ -342,17 +330,17 @@ impl Input {
         }
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        let (packing, cancel) = match self {
-            Self::With(with) => (with.packing, with.cancel.clone()),
-            _ => (Packing::None, Cancel::default()),
+        let (is_plain, cancel) = match self {
+            Self::With(with) => (with.is_plain, with.cancel.clone()),
+            _ => (true, Cancel::default()),
         };
-        let is_plain = packing == Packing::None && metadata.is_file();
-        Ok(is_plain.then(|| RegularFile { name: self.name(), file, size: metadata.len(), cancel }))
+        let is_regular = is_plain && metadata.is_file();
+        Ok(is_regular.then(|| RegularFile { name: self.name(), file, size: metadata.len(), cancel }))
     }
 
     /// The compression, if known before the first read.
     pub fn compression(&self) -> Option<Compression> {
-        if let Self::With(with) = self { with.packing.known() } else { None }
+        if let Self::With(with) = self { with.compression } else { None }
     }
 
     /// Opens the input.
@@ -381,12 +369,12 @@ impl Input {
                 widen(&stdin);
                 Box::new(stdin)
             }
-            Self::Memory(memory) => Box::new(io::Cursor::new(memory.bytes.clone())),
+            Self::Memory { bytes, .. } => Box::new(io::Cursor::new(bytes.clone())),
             Self::File(path) => match self.open_regular()? {
                 Some(RegularFile { size, .. }) if shut => {
                     Box::new(Reopened { path: path.clone(), at: 0, size })
                 }
-                Some(RegularFile { file, size, .. }) => Box::new(ByAllCores { file, at: 0, size }),
+                Some(file) => file.opened_at(0).reader,
                 None => Box::new(File::open(path).map_err(|error| Error::io(self.name(), "open", error))?),
             },
         };
@@ -397,10 +385,10 @@ impl Input {
 impl With {
     fn open(&self, shut: bool) -> Result<Opened, Error> {
         let mut opened = self.begun.as_ref().unwrap_or(&self.input).open_as(shut)?;
-        if self.packing != Packing::None && self.begun.is_none() {
+        if !self.is_plain && self.begun.is_none() {
             let limit = compression::sensible(self.memory, opened.is_ready);
-            opened.size = opened.size.filter(|_| self.packing == Packing::Unknown);
-            opened.reader = Box::new(compression::Reader::new(opened.reader, self.packing.known(), limit));
+            opened.size = opened.size.filter(|_| self.compression.is_none());
+            opened.reader = Box::new(compression::Reader::new(opened.reader, self.compression, limit));
         }
         Ok(Opened { cancel: self.cancel.clone(), ..opened })
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::compression::Foreign;
 use super::text::{BLOCK, Before, LineEnd, Text};
@@ -16,7 +16,7 @@ use crate::parallel::{self, lock};
 
 /// Reads a regular file; large reads use all cores.
 pub(crate) struct ByAllCores {
-    pub(crate) file: File,
+    pub(crate) file: Arc<File>,
     pub(crate) at: u64,
     /// The size at opening.
     pub(crate) size: u64,
@@ -25,11 +25,7 @@ pub(crate) struct ByAllCores {
 impl Read for ByAllCores {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         const PIECE: usize = 1 << 20;
-        let total = if room.len() < 2 * PIECE {
-            read_at(&self.file, room, self.at)?
-        } else {
-            fill_by_all_cores(&self.file, room, self.at, PIECE)?
-        };
+        let total = fill_by_all_cores(&self.file, room, self.at, PIECE)?;
         self.at += total as u64;
         // A shorter file was truncated: its missing end must not count as the end of input.
         if total < room.len() && self.file.metadata()?.len() < self.size { Err(cut()) } else { Ok(total) }
@@ -135,12 +131,16 @@ impl RegularFile {
     /// Turns the file into an open input that begins at offset `place`.
     pub fn opened_at(self, place: u64) -> Opened {
         let Self { name, file, size, cancel } = self;
-        let reader = Box::new(ByAllCores { at: place, file, size });
+        let reader = Box::new(ByAllCores { at: place, file: Arc::new(file), size });
         Opened { cancel, ..Opened::new(name, reader, Some(size.saturating_sub(place))) }
     }
 
-    /// Reads the whole file up to its current end, with all cores.
-    fn read_all(&self) -> Result<Vec<u8>, Error> {
+    /// Returns the text of the whole file up to its current end, read by all cores.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; too little memory.
+    pub fn text(&self, line_end: LineEnd) -> Result<Text, Error> {
         // Zero pages cost nothing until data is read into them. One more byte is for the line end
         // after a part.
         let size = usize::try_from(self.size).ok();
@@ -159,18 +159,9 @@ impl RegularFile {
             let count = self.read_at(&mut more, bytes.len() as u64)?;
             bytes.extend_from_slice(&more[..count]);
             if count < more.len() {
-                return Ok(bytes);
+                return Ok(Text::of_one(&self.name, bytes, None, line_end));
             }
         }
-    }
-
-    /// Returns the text of the whole file, read by all cores.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors; too little memory.
-    pub fn text(&self, line_end: LineEnd) -> Result<Text, Error> {
-        Ok(Text::of_one(&self.name, self.read_all()?, None, line_end))
     }
 
     /// Returns the text of a range, at the position `before`, whose records end so.

@@ -11,7 +11,6 @@ use arrow_array::{Array, RecordBatch, UInt64Array};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
-use arrow_select::interleave::interleave;
 
 use super::super::job::Job;
 use super::keys::KeyArrays;
@@ -25,7 +24,7 @@ use crate::external::{Emit, Last, Merged, Pieces, Records, merge_down, merge_row
 use crate::external::{Folders, Spill, Spilled};
 use crate::files::progress::Phase;
 use crate::files::report::Report;
-use crate::io::arrow::arrays::{self, by_keys, gathered};
+use crate::io::arrow::arrays::{self, gathered, interleaved};
 use crate::io::arrow::{failed, unwritten};
 use crate::io::piece::Piece;
 use crate::io::{Counts, Output};
@@ -306,7 +305,7 @@ fn gathered_rows(
     }
     let column = |column: usize| {
         let arrays: Vec<&dyn Array> = batches.iter().map(|batch| &**batch.column(column)).collect();
-        by_keys(&arrays, &|arrays| interleave(arrays, &rows))
+        interleaved(&arrays, &rows)
     };
     let columns = map_parts(0..schema.fields().len(), column).into_iter().collect::<Result<_, _>>()?;
     arrays::batch(schema, columns, rows.len())

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::mem;
+use std::ops::Range;
 
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::SchemaRef;
@@ -13,8 +14,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::io::Output;
 use crate::io::arrow::arrays::{self, gathered, joined};
-use crate::io::arrow::to_text::TextForm;
-use crate::io::arrow::{Table, failed, ipc, parquet};
+use crate::io::arrow::{Table, failed, ipc, parquet, to_text};
 use crate::order::Nulls;
 use crate::parallel::{self, map_parts, ranges};
 
@@ -28,7 +28,7 @@ const LEAST: usize = 8 << 20;
 pub(super) enum Sink<'o, 'w> {
     Parquet(Box<Groups<'o, 'w>>),
     Arrow(ipc::Writer<'o, 'w>),
-    Text(&'o mut Output<'w>, TextForm),
+    Text(&'o mut Output<'w>, Format),
 }
 
 /// Row groups of a Parquet file.
@@ -36,8 +36,6 @@ pub(super) struct Groups<'o, 'w> {
     writer: parquet::Writer<&'o mut Output<'w>>,
     /// The number of groups begun.
     count: usize,
-    /// The number of rows of a group.
-    rows: usize,
     /// The approximate limit of an encoded group in bytes.
     most: usize,
     /// The encoders of the open group, and its number of rows.
@@ -57,10 +55,9 @@ impl<'o, 'w> Sink<'o, 'w> {
         let (job, first) = (tables.job, tables.all.first());
         let format = job.format();
         if format.is_table() {
-            let form = TextForm { format };
-            let head = form.head(&batches)?;
+            let head = to_text::head(format, &batches)?;
             output.write_all(&head).map_err(|error| output.failed(error))?;
-            return Ok(Self::Text(output, form));
+            return Ok(Self::Text(output, format));
         }
         if format == Format::Arrow {
             let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
@@ -74,10 +71,10 @@ impl<'o, 'w> Sink<'o, 'w> {
         };
         let order: Option<Vec<_>> = keys.iter().map(order).collect();
         let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
-        let form = parquet::Form::new(like, &tables.schema, job.parquet, &order.unwrap_or_default())?;
-        let writer = parquet::Writer::new(output, &form, batches)?;
+        let order = order.unwrap_or_default();
+        let writer = parquet::Writer::new(output, like, (&tables.schema, batches), job.parquet, &order)?;
         let most = most.map_or(usize::MAX, |most| most.max(LEAST));
-        Ok(Self::Parquet(Box::new(Groups { writer, count: 0, rows: form.rows, most, open: None })))
+        Ok(Self::Parquet(Box::new(Groups { writer, count: 0, most, open: None })))
     }
 
     /// Writes the rows at these positions of all batches.
@@ -102,10 +99,11 @@ impl<'o, 'w> Sink<'o, 'w> {
         match self {
             Self::Parquet(groups) => groups.write(batch),
             Self::Arrow(writer) => writer.write(&batch),
-            Self::Text(output, form) => {
+            Self::Text(output, format) => {
                 let rows = batch.num_rows();
                 let parts = ranges(rows, rows.div_ceil(parallel::threads()).max(1 << 10));
-                for text in map_parts(parts, |part| form.rows(&batch.slice(part.start, part.len()))) {
+                let text = |part: Range<usize>| to_text::rows(*format, &batch.slice(part.start, part.len()));
+                for text in map_parts(parts, text) {
                     output.write_all(&text?).map_err(|error| output.failed(error))?;
                 }
                 Ok(())
@@ -138,7 +136,7 @@ pub(super) fn all_joined(columns: &mut [Vec<ArrayRef>]) -> Result<Vec<ArrayRef>,
 impl Groups<'_, '_> {
     /// Writes the rows at these positions of columns in chunks.
     fn write_all(&mut self, columns: &mut [Vec<ArrayRef>], positions: &[u32]) -> Result<(), Error> {
-        let parts: Vec<_> = positions.chunks(self.rows).collect();
+        let parts: Vec<_> = positions.chunks(self.writer.rows).collect();
         let encoders = (0..parts.len()).map(|group| self.writer.encoders(group));
         let mut encoders = encoders.map(|all| Ok(all?.into_iter())).collect::<Result<Vec<_>, Error>>()?;
         let mut encoded: Vec<Vec<parquet::Encoded>> = parts.iter().map(|_| Vec::new()).collect();
@@ -172,7 +170,7 @@ impl Groups<'_, '_> {
                 }
             };
             // Groups have the same number of rows for batches of any size.
-            let count = batch.num_rows().min(self.rows - *rows);
+            let count = batch.num_rows().min(self.writer.rows - *rows);
             let part = batch.slice(0, count);
             let columns = encoders.iter_mut().zip(part.columns());
             let written = map_parts(columns, |(encoder, column)| encoder.write(column));
@@ -180,7 +178,7 @@ impl Groups<'_, '_> {
             *rows += count;
             batch = batch.slice(count, batch.num_rows() - count);
             let bytes: usize = encoders.iter().map(parquet::Encoder::bytes).sum();
-            if *rows == self.rows || bytes > self.most {
+            if *rows == self.writer.rows || bytes > self.most {
                 self.close()?;
             }
         }

@@ -8,6 +8,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat;
+use arrow_select::interleave::interleave;
 use arrow_select::take::take_arrays;
 
 /// All chunks of a column as one.
@@ -19,42 +20,40 @@ pub fn joined(kind: &DataType, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowErr
     match chunks {
         [] => Ok(new_empty_array(kind)),
         [one] => Ok(one.clone()),
-        _ => by_keys(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>(), &concat),
+        _ => concat(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>()),
     }
 }
 
-/// A function that makes one array of several.
-pub type Join<'a> = &'a dyn Fn(&[&dyn Array]) -> Result<ArrayRef, ArrowError>;
-
-/// The result of `join`, in which arrays of one dictionary keep it: arrow-rs may repeat or reorder its values.
+/// The rows at these places, each an array and a row of it, of arrays of one type. Arrays of one dictionary keep it:
+/// arrow-rs would repeat its values.
 ///
 /// # Errors
 ///
-/// Any error of `join`.
-pub fn by_keys(arrays: &[&dyn Array], join: Join) -> Result<ArrayRef, ArrowError> {
+/// Dictionaries of more values than their keys number.
+pub fn interleaved(arrays: &[&dyn Array], rows: &[(usize, usize)]) -> Result<ArrayRef, ArrowError> {
     let parents: Option<Vec<_>> = arrays.iter().map(|array| array.as_struct_opt()).collect();
     if let Some(parents @ [first, ..]) = parents.as_deref() {
         let bare =
             |parent: &&StructArray| StructArray::new_empty_fields(parent.len(), parent.nulls().cloned());
         let bare: Vec<StructArray> = parents.iter().map(bare).collect();
-        let bare = join(&bare.iter().map(|bare| bare as &dyn Array).collect::<Vec<_>>())?;
+        let bare = interleave(&bare.iter().map(|bare| bare as &dyn Array).collect::<Vec<_>>(), rows)?;
         let column = |column: usize| {
-            by_keys(&parents.iter().map(|parent| &**parent.column(column)).collect::<Vec<_>>(), join)
+            interleaved(&parents.iter().map(|parent| &**parent.column(column)).collect::<Vec<_>>(), rows)
         };
         let columns = (0..first.num_columns()).map(column).collect::<Result<_, _>>()?;
         let (fields, nulls) = (first.fields().clone(), bare.nulls().cloned());
         return Ok(Arc::new(StructArray::try_new_with_length(fields, columns, nulls, bare.len())?));
     }
     let dictionaries: Option<Vec<_>> = arrays.iter().map(|array| array.as_any_dictionary_opt()).collect();
-    let Some([first, others @ ..]) = dictionaries.as_deref() else { return join(arrays) };
+    let Some([first, others @ ..]) = dictionaries.as_deref() else { return interleave(arrays, rows) };
     let values = first.values().to_data();
     if others.iter().any(|other| !other.values().to_data().ptr_eq(&values)) {
-        return join(arrays);
+        return interleave(arrays, rows);
     }
     let keys: Vec<&dyn Array> =
         [first].into_iter().chain(others).map(|dictionary| dictionary.keys()).collect();
-    let joined = join(&keys)?.to_data().into_builder().data_type(first.data_type().clone());
-    Ok(make_array(joined.add_child_data(values).build()?))
+    let keys = interleave(&keys, rows)?.to_data().into_builder().data_type(first.data_type().clone());
+    Ok(make_array(keys.add_child_data(values).build()?))
 }
 
 /// Makes a batch of these columns and this number of rows; a batch without columns has rows, too.

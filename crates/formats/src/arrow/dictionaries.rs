@@ -118,39 +118,29 @@ impl Waiting {
     }
 
     /// Gives all rows to `take`, with one dictionary for each column.
-    pub(super) fn finish(
-        mut self,
-        take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(super) fn finish(self, take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>) -> Result<(), Error> {
         let failed = |error| unwritten("a temporary file", "read", error);
-        self.writer.finish().map_err(failed)?;
         let file = self.writer.into_inner().map_err(failed)?.into_inner();
         let reading = |error| Error::io("a temporary file", "read", error);
         let mut file = file.map_err(|error| reading(error.into_error()))?;
         file.seek(SeekFrom::Start(0)).map_err(reading)?;
         let mut dictionaries = Vec::new();
         for (column, values) in &self.columns {
-            let field = self.schema.field(*column);
-            if let DataType::Dictionary(_, kind) = field.data_type() {
-                dictionaries.push((*column, joined(kind, &values.chunks).map_err(failed)?));
+            if let kind @ DataType::Dictionary(_, of_values) = self.schema.field(*column).data_type() {
+                dictionaries.push((*column, kind, joined(of_values, &values.chunks).map_err(failed)?));
             }
         }
         for batch in StreamReader::try_new(BufReader::new(file), None).map_err(failed)? {
             let mut arrays = batch.map_err(failed)?.columns().to_vec();
-            for (column, values) in &dictionaries {
-                let kind = self.schema.field(*column).data_type();
-                arrays[*column] = with_values(&arrays[*column], values, kind).map_err(failed)?;
+            for (column, kind, values) in &dictionaries {
+                let numbers = arrays[*column].as_primitive::<UInt32Type>().clone();
+                let too_many = |_| failed(ArrowError::DictionaryKeyOverflowError);
+                arrays[*column] =
+                    cast(&DictionaryArray::new(numbers, values.clone()), kind).map_err(too_many)?;
             }
             let batch = RecordBatch::try_new(self.schema.clone(), arrays).map_err(failed)?;
             take(batch)?;
         }
         Ok(())
     }
-}
-
-/// An array of a dictionary's type, of these numbers of values.
-fn with_values(numbers: &ArrayRef, values: &ArrayRef, kind: &DataType) -> Result<ArrayRef, ArrowError> {
-    let numbers = numbers.as_primitive::<UInt32Type>().clone();
-    let array = DictionaryArray::try_new(numbers, values.clone())?;
-    cast(&array, kind).map_err(|_| ArrowError::DictionaryKeyOverflowError)
 }

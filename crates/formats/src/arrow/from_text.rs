@@ -51,17 +51,9 @@ impl TextTable {
         let mut table =
             Self { name, stored, fields: dialect.fields, start: 0, kinds: Vec::new(), na: na.to_vec() };
         table.read_head(dialect)?;
-        let mut at = table.start;
-        while let Some((bytes, next)) = table.chunk(at)? {
-            let rows = table.rows(&bytes);
-            let part = rows.len().div_ceil(4 * parallel::threads()).max(1);
-            for kinds in map_parts(rows.chunks(part), |rows| table.kinds_of(&bytes, rows)) {
-                let mut all = std::mem::take(&mut table.kinds);
-                table.merge(&mut all, kinds?)?;
-                table.kinds = all;
-            }
-            at = next;
-        }
+        let mut kinds = table.kinds.clone();
+        table.for_each_part(Self::kinds_of, |found| table.merge(&mut kinds, found))?;
+        table.kinds = kinds;
         Ok(table)
     }
 
@@ -191,12 +183,21 @@ impl TextTable {
     ///
     /// I/O errors; text in another encoding than UTF-8; errors of `take`.
     pub fn each(&self, take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>) -> Result<(), Error> {
+        self.for_each_part(Self::batch, take)
+    }
+
+    /// Reads parts of the rows on all cores, and passes the results to `take` in order.
+    fn for_each_part<T: Send>(
+        &self,
+        read: impl Fn(&Self, &[u8], &[usize]) -> Result<T, Error> + Sync,
+        mut take: impl FnMut(T) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut at = self.start;
         while let Some((bytes, next)) = self.chunk(at)? {
             let rows = self.rows(&bytes);
             let part = rows.len().div_ceil(2 * parallel::threads()).max(1 << 10);
-            for batch in map_parts(rows.chunks(part), |rows| self.batch(&bytes, rows)) {
-                take(batch?)?;
+            for part in map_parts(rows.chunks(part), |rows| read(self, &bytes, rows)) {
+                take(part?)?;
             }
             at = next;
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray, UInt64Array,
+    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray, UInt64Array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_cast::cast;
@@ -68,16 +68,13 @@ impl Kind {
             (Self::Nothing, other) | (other, Self::Nothing) => other,
             (Self::Integer(one), Self::Integer(other)) => {
                 let all = one.merge(other);
-                if !all.fits(ElementType::I64) && !all.fits(ElementType::U64) {
-                    return None;
-                }
+                all.element()?;
                 Self::Integer(all)
             }
             (Self::Integer(all), Self::Float | Self::Special)
-            | (Self::Float | Self::Special, Self::Integer(all)) => {
-                if !all.is_within(1 << f64::MANTISSA_DIGITS) {
-                    return None;
-                }
+            | (Self::Float | Self::Special, Self::Integer(all))
+                if all.is_within(1 << f64::MANTISSA_DIGITS) =>
+            {
                 Self::Float
             }
             (Self::Float, Self::Special) | (Self::Special, Self::Float) => Self::Float,
@@ -145,7 +142,9 @@ impl Kind {
         if digits.iter().all(u8::is_ascii_digit) && text != b"-0" {
             return integer(text).map(|value| Self::Integer(Span::of(value)));
         }
-        is_exact(text).then_some(Self::Float)
+        // A decimal whose digits come back from f64.
+        let value = Reader::new(Notation::default()).key(text, false, &mut Vec::new());
+        matches!(value, Some(Value::Word(word)) if word as u64 == number::MID).then_some(Self::Float)
     }
 
     /// Returns the type of a JSON value, or an error message.
@@ -159,13 +158,10 @@ impl Kind {
                 if word.starts_with(b"NaN") || word.starts_with(b"Inf") {
                     return Ok(Self::Float);
                 }
-                let is_beyond = || {
-                    format!(
-                        "has {}, which neither a 64-bit integer nor an f64 represents exactly",
-                        String::from_utf8_lossy(token)
-                    )
-                };
-                Self::of_number(token).ok_or_else(is_beyond)?
+                Self::of_number(token).ok_or_else(|| {
+                    let number = String::from_utf8_lossy(token);
+                    format!("has {number}, which neither a 64-bit integer nor an f64 represents exactly")
+                })?
             }
             json::Value::Other if token[0] == b'{' => {
                 let mut fields: Vec<(String, Self)> = Vec::new();
@@ -212,24 +208,21 @@ impl Kind {
     pub(super) fn array(&self, values: &[Option<Cow<[u8]>>], is_json: bool) -> Result<ArrayRef, String> {
         const DAY: i128 = 1_000_000_000 * 24 * 60 * 60;
         let texts = || values.iter().map(Option::as_deref);
-        let float = |text: &[u8]| std::str::from_utf8(text).ok()?.parse().ok();
         let time = |text: &[u8], unit| Some(iso(text)?.nanoseconds.div_euclid(unit) as i64);
         Ok(match self {
-            Self::Bool => Arc::new(texts().map(|text| Some(text? == b"true")).collect::<BooleanArray>()),
+            Self::Bool => parsed::<_, BooleanArray>(values, |text| Some(text == b"true")),
             Self::Integer(span) if span.fits(ElementType::I64) => {
-                Arc::new(texts().map(|text| Some(integer(text?)? as i64)).collect::<Int64Array>())
+                parsed::<_, Int64Array>(values, |text| Some(integer(text)? as i64))
             }
-            Self::Integer(_) => {
-                Arc::new(texts().map(|text| Some(integer(text?)? as u64)).collect::<UInt64Array>())
+            Self::Integer(_) => parsed::<_, UInt64Array>(values, |text| Some(integer(text)? as u64)),
+            Self::Float => {
+                parsed::<_, Float64Array>(values, |text| std::str::from_utf8(text).ok()?.parse().ok())
             }
-            Self::Float => Arc::new(texts().map(|text| float(text?)).collect::<Float64Array>()),
-            Self::Date => {
-                Arc::new(texts().map(|text| Some(time(text?, DAY)? as i32)).collect::<Date32Array>())
-            }
+            Self::Date => parsed::<_, Date32Array>(values, |text| Some(time(text, DAY)? as i32)),
             Self::Time { fine, .. } => {
                 let unit = if *fine { 1 } else { 1000 };
-                let all: Int64Array = texts().map(|text| time(text?, unit)).collect();
-                cast(&all, &self.data_type()).map_err(|error| error.to_string())?
+                let all = parsed::<_, Int64Array>(values, |text| time(text, unit));
+                cast(&all, &self.data_type()).expect("times are integers")
             }
             Self::Nothing | Self::Special | Self::Text => {
                 let mut all = StringBuilder::with_capacity(values.len(), values.len() * 8);
@@ -247,7 +240,7 @@ impl Kind {
                 let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
                 let all =
                     StructArray::try_new_with_length(columns(fields), arrays, Some(nulls), values.len());
-                Arc::new(all.map_err(|error| error.to_string())?)
+                Arc::new(all.expect("arrays have the types of their columns"))
             }
             Self::List(kind) => {
                 let (mut inner, mut lengths) = (Vec::new(), Vec::with_capacity(values.len()));
@@ -261,11 +254,21 @@ impl Kind {
                 let field = Arc::new(Field::new("item", kind.data_type(), true));
                 let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
                 let offsets = OffsetBuffer::from_lengths(lengths);
-                let all = ListArray::try_new(field, offsets, kind.array(&inner, true)?, Some(nulls));
-                Arc::new(all.map_err(|error| error.to_string())?)
+                Arc::new(ListArray::new(field, offsets, kind.array(&inner, true)?, Some(nulls)))
             }
         })
     }
+}
+
+/// Builds an array of the values that `parse` finds in texts.
+fn parsed<T, A: Array + FromIterator<Option<T>> + 'static>(
+    texts: &[Option<Cow<[u8]>>],
+    parse: impl Fn(&[u8]) -> Option<T>,
+) -> ArrayRef {
+    let value = |text: &Option<Cow<[u8]>>| {
+        text.as_deref().map(|text| parse(text).expect("texts have the type of their column"))
+    };
+    Arc::new(texts.iter().map(value).collect::<A>())
 }
 
 /// Adds the columns of other records.
@@ -301,14 +304,6 @@ pub(super) fn members_of<'v>(
 
 pub(super) fn columns(fields: &[(String, Kind)]) -> Fields {
     fields.iter().map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect()
-}
-
-/// Returns true if the digits of a decimal come back from f64.
-fn is_exact(text: &[u8]) -> bool {
-    match Reader::new(Notation::default()).key(text, false, &mut Vec::new()) {
-        Some(Value::Word(word)) => word as u64 == number::MID,
-        Some(Value::Nan) | None => false,
-    }
 }
 
 #[cfg(test)]

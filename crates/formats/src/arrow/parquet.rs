@@ -85,10 +85,8 @@ impl File {
     ) -> Result<Batches<'static>, Error> {
         let metadata = self.metadata(views);
         let mut reader = guarded(&self.name, WHAT, || {
-            let builder =
-                ParquetRecordBatchReaderBuilder::new_with_metadata(self.stored.clone(), metadata.clone());
-            let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
-            builder.with_row_groups(vec![part]).with_projection(mask).with_batch_size(rows.max(1)).build()
+            let reader = reader(&self.stored, metadata.clone(), columns);
+            reader.with_row_groups(vec![part]).with_batch_size(rows.max(1)).build()
         })?;
         let mut left = metadata.metadata().row_group(part).num_rows().unsigned_abs();
         let (name, mut is_over) = (self.name.clone(), false);
@@ -136,20 +134,17 @@ impl File {
     /// Returns a lower (with `greatest`, an upper) bound of a column in each row group, and its number of
     /// nulls, or `None` if the statistics are unusable.
     pub fn least(&self, column: usize, greatest: bool) -> Option<(ArrayRef, Vec<Option<u64>>)> {
-        let schema = self.views.schema();
+        let (schema, groups) = (self.views.schema(), self.as_is.metadata().row_groups());
         let name = schema.field(column).name();
         // A duplicate name would find its first column. Old writers compared texts as signed bytes.
         let are_twice = schema.fields().iter().filter(|field| field.name() == name).count() > 1;
         let is_old = |chunk: &ColumnChunkMetaData| {
             chunk.statistics().is_some_and(parquet::file::statistics::Statistics::is_min_max_deprecated)
         };
-        if are_twice
-            || self.as_is.metadata().row_groups().iter().any(|group| group.columns().iter().any(is_old))
-        {
+        if are_twice || groups.iter().any(|group| group.columns().iter().any(is_old)) {
             return None;
         }
         let converter = StatisticsConverter::try_new(name, schema, self.as_is.parquet_schema()).ok()?;
-        let groups = self.as_is.metadata().row_groups();
         let least =
             if greatest { converter.row_group_maxes(groups) } else { converter.row_group_mins(groups) };
         let nulls = converter.row_group_null_counts(groups).ok()?;
@@ -165,6 +160,17 @@ fn read_as(
     let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
     let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
+}
+
+/// Begins to read these columns.
+fn reader(
+    stored: &Stored,
+    metadata: ArrowReaderMetadata,
+    columns: &[usize],
+) -> ParquetRecordBatchReaderBuilder<Stored> {
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), metadata);
+    let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
+    builder.with_projection(mask)
 }
 
 /// The type with views of texts, and with the values of dictionaries.
@@ -225,12 +231,7 @@ fn with_times(
             read_as(&metadata, fields)
         };
         let (are_fine, are_wide) = guarded(name, WHAT, || {
-            let read = |unit| {
-                let builder =
-                    ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), in_unit(unit)?);
-                let mask = ProjectionMask::roots(builder.parquet_schema(), [root]);
-                builder.with_projection(mask).build()
-            };
+            let read = |unit| reader(stored, in_unit(unit)?, &[root]).build();
             let (mut are_fine, mut are_wide) = (false, false);
             for (micros, nanos) in read(TimeUnit::Microsecond)?.zip(read(TimeUnit::Nanosecond)?) {
                 let (micros, nanos) = (micros?.column(0).to_data(), nanos?.column(0).to_data());
@@ -254,25 +255,31 @@ fn with_times(
     Ok(metadata)
 }
 
-/// Settings of a writer.
-pub struct Form {
-    /// The Parquet schema.
-    schema: Arc<SchemaDescriptor>,
-    properties: WriterProperties,
+/// Writes a file.
+pub struct Writer<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
+    /// The schema of the batches.
+    batches: SchemaRef,
     /// Maximum rows per row group.
     pub rows: usize,
 }
 
-impl Form {
-    /// Takes the settings of `like`, with its column settings if the schemas match. `order` has the column of
-    /// each key, if known, and its descending and nulls-first flags.
+/// A part of a row group: the encoded leaves of a column.
+pub type Encoded = Vec<ArrowColumnChunk>;
+
+impl<W: Write + Send> Writer<W> {
+    /// Begins a file of this schema, from batches of `batches`. The file has the settings of `like`, with its column
+    /// settings if the schemas match. `order` has the column of each key, if known, and its descending and
+    /// nulls-first flags.
     ///
     /// # Errors
     ///
-    /// A column type that Parquet lacks.
+    /// I/O errors; a column type that Parquet lacks.
     pub fn new(
+        to: W,
         like: Option<&File>,
-        schema: &SchemaRef,
+        (schema, batches): (&SchemaRef, SchemaRef),
         compression: Option<Compression>,
         order: &[(usize, bool, bool)],
     ) -> Result<Self, Error> {
@@ -284,7 +291,7 @@ impl Form {
         let derived = ArrowSchemaConverter::new().convert(schema).map_err(refused)?;
         let own = like.map(|like| like.as_is.parquet_schema()).filter(|own| is_alike(own, &derived)).cloned();
         let of_file = own.is_some();
-        let descriptor = Arc::new(own.unwrap_or(derived));
+        let descriptor = own.unwrap_or(derived);
         let mut properties = WriterProperties::builder()
             .set_created_by(concat!("gpusort version ", env!("CARGO_PKG_VERSION")).to_owned())
             .set_statistics_enabled(EnabledStatistics::Page)
@@ -323,47 +330,10 @@ impl Form {
         if !of_file {
             add_encoded_arrow_schema_to_metadata(schema, &mut properties);
         }
-        Ok(Self { schema: descriptor, properties, rows })
-    }
-}
-
-/// Returns true if columns encoded for one schema fit the other: the same types and levels.
-fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
-    let columns = one.columns().iter().zip(other.columns());
-    one.num_columns() == other.num_columns()
-        && columns.into_iter().all(|(one, other)| {
-            let width = |column: &parquet::schema::types::ColumnDescriptor| {
-                if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
-            };
-            one.physical_type() == other.physical_type()
-                && width(one) == width(other)
-                && one.max_def_level() == other.max_def_level()
-                && one.max_rep_level() == other.max_rep_level()
-        })
-}
-
-/// Writes a file.
-pub struct Writer<W: Write + Send> {
-    file: SerializedFileWriter<W>,
-    factory: ArrowRowGroupWriterFactory,
-    schema: SchemaRef,
-}
-
-/// A part of a row group: the encoded leaves of a column.
-pub type Encoded = Vec<ArrowColumnChunk>;
-
-impl<W: Write + Send> Writer<W> {
-    /// Begins a file of batches of `schema`.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub fn new(to: W, form: &Form, schema: SchemaRef) -> Result<Self, Error> {
-        let file =
-            SerializedFileWriter::new(to, form.schema.root_schema_ptr(), Arc::new(form.properties.clone()));
+        let file = SerializedFileWriter::new(to, descriptor.root_schema_ptr(), Arc::new(properties));
         let file = file.map_err(unwritten)?;
-        let factory = ArrowRowGroupWriterFactory::new(&file, schema.clone());
-        Ok(Self { file, factory, schema })
+        let factory = ArrowRowGroupWriterFactory::new(&file, batches.clone());
+        Ok(Self { file, factory, batches, rows })
     }
 
     /// Returns an encoder for each column of a row group.
@@ -374,7 +344,7 @@ impl<W: Write + Send> Writer<W> {
     pub fn encoders(&self, group: usize) -> Result<Vec<Encoder>, Error> {
         let leaves = self.factory.create_column_writers(group).map_err(unwritten)?;
         let encoder = |field: &Arc<Field>| Encoder { field: field.clone(), leaves: Vec::new() };
-        let mut encoders: Vec<Encoder> = self.schema.fields().iter().map(encoder).collect();
+        let mut encoders: Vec<Encoder> = self.batches.fields().iter().map(encoder).collect();
         for (number, leaf) in leaves.into_iter().enumerate() {
             encoders[self.file.schema_descr().get_column_root_idx(number)].leaves.push(leaf);
         }
@@ -391,8 +361,7 @@ impl<W: Write + Send> Writer<W> {
         for chunk in columns.into_iter().flatten() {
             chunk.append_to_row_group(&mut group).map_err(unwritten)?;
         }
-        group.close().map_err(unwritten)?;
-        Ok(())
+        group.close().map(drop).map_err(unwritten)
     }
 
     /// Ends the file.
@@ -401,9 +370,23 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// I/O errors.
     pub fn finish(self) -> Result<(), Error> {
-        self.file.close().map_err(unwritten)?;
-        Ok(())
+        self.file.close().map(drop).map_err(unwritten)
     }
+}
+
+/// Returns true if columns encoded for one schema fit the other: the same types and levels.
+fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
+    let columns = one.columns().iter().zip(other.columns());
+    one.num_columns() == other.num_columns()
+        && columns.into_iter().all(|(one, other)| {
+            let width = |column: &parquet::schema::types::ColumnDescriptor| {
+                if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
+            };
+            one.physical_type() == other.physical_type()
+                && width(one) == width(other)
+                && one.max_def_level() == other.max_def_level()
+                && one.max_rep_level() == other.max_rep_level()
+        })
 }
 
 /// Encodes a column of a row group.

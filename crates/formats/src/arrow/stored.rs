@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 use crate::error::Error;
 use crate::file::fill_at;
 use crate::input::Input;
+use crate::opened::ByAllCores;
 
 /// The bytes of an input, at any place.
 #[derive(Clone)]
@@ -38,14 +39,8 @@ impl Stored {
     pub fn of(input: &Input, folder: &Path) -> Result<Self, Error> {
         const FEW: usize = 64 << 20;
         const STEP: usize = 1 << 20;
-        let name = input.name();
-        if let Some(path) = input.path().filter(|_| input.compression().is_none()) {
-            let failed = |error| Error::io(&name, "open", error);
-            let file = File::open(path).map_err(failed)?;
-            let metadata = file.metadata().map_err(failed)?;
-            if metadata.is_file() {
-                return Ok(Self::File(Arc::new(file), metadata.len()));
-            }
+        if let Some(file) = input.open_regular()? {
+            return Ok(Self::File(Arc::new(file.file), file.size));
         }
         let (mut opened, mut spool) = (input.open()?, spooled_tempfile_in(FEW, folder));
         let mut block = vec![0; STEP];
@@ -107,30 +102,21 @@ impl Length for Stored {
 }
 
 impl ChunkReader for Stored {
-    type T = io::BufReader<From>;
+    type T = Box<dyn Read>;
 
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(io::BufReader::new(From { stored: self.clone(), place: start }))
+        Ok(match self.clone() {
+            Self::File(file, size) => Box::new(BufReader::new(ByAllCores { file, at: start, size })),
+            Self::Memory(bytes) => {
+                let mut reader = Cursor::new(bytes);
+                reader.set_position(start);
+                Box::new(reader)
+            }
+        })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         Ok(self.at(start, length)?)
-    }
-}
-
-/// Reads from a place on.
-pub struct From {
-    stored: Stored,
-    place: u64,
-}
-
-impl Read for From {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let left = self.stored.size().saturating_sub(self.place);
-        let count = room.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        room[..count].copy_from_slice(&self.stored.at(self.place, count)?);
-        self.place += count as u64;
-        Ok(count)
     }
 }
 

@@ -16,108 +16,93 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::human::quoted;
 
-/// Writes columns as text.
-#[derive(Clone, Copy)]
-pub struct TextForm {
-    /// The format of the text.
-    pub format: Format,
+/// The header before the rows of text in this format.
+///
+/// # Errors
+///
+/// A column type that the format lacks.
+pub fn head(format: Format, schema: &Schema) -> Result<Vec<u8>, Error> {
+    for field in schema.fields() {
+        if let Some(problem) = refused(field.data_type(), format == Format::JsonLines) {
+            let problem = format!(
+                "column '{}' is {problem}, which {} cannot represent",
+                quoted(field.name()),
+                format.name()
+            );
+            return Err(Error::options(problem));
+        }
+    }
+    let mut head = Vec::new();
+    if format != Format::JsonLines {
+        let delimiter = delimiter(format);
+        push_all(schema.fields(), delimiter, &mut head, |field, head| {
+            push_field(field.name(), delimiter, head);
+            Ok(())
+        })?;
+        head.push(b'\n');
+    }
+    Ok(head)
 }
 
-impl TextForm {
-    /// The header before the rows.
-    ///
-    /// # Errors
-    ///
-    /// A column type that the format lacks.
-    pub fn head(self, schema: &Schema) -> Result<Vec<u8>, Error> {
-        for field in schema.fields() {
-            if let Some(problem) = self.refused(field.data_type()) {
-                let problem = format!(
-                    "column '{}' is {problem}, which {} cannot represent",
-                    quoted(field.name()),
-                    self.format.name()
-                );
-                return Err(Error::options(problem));
-            }
+fn delimiter(format: Format) -> u8 {
+    if format == Format::Tsv { b'\t' } else { b',' }
+}
+
+/// The unsupported part of a type.
+fn refused(kind: &DataType, is_json: bool) -> Option<String> {
+    use DataType::{Dictionary, FixedSizeList, LargeList, List, Struct};
+    match kind {
+        kind if kind.is_binary() => Some("binary".to_owned()),
+        Dictionary(_, values) => refused(values, is_json),
+        Struct(fields) if is_json => fields.iter().find_map(|field| refused(field.data_type(), true)),
+        List(field) | LargeList(field) | FixedSizeList(field, _) if is_json => {
+            refused(field.data_type(), true)
         }
-        let mut head = Vec::new();
-        if self.format != Format::JsonLines {
-            push_all(schema.fields(), self.delimiter(), &mut head, |field, head| {
-                self.push_field(field.name(), head);
+        kind if kind.is_nested() => Some(format!("nested ({kind})")),
+        _ => None,
+    }
+}
+
+/// Adds a CSV field, quoted if necessary; quotes distinguish an empty text from a null.
+fn push_field(text: &str, delimiter: u8, to: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    let needs = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    if !bytes.is_empty() && !bytes.iter().any(needs) {
+        to.extend_from_slice(bytes);
+        return;
+    }
+    to.push(b'"');
+    to.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    to.push(b'"');
+}
+
+/// The rows of a batch as text in this format.
+///
+/// # Errors
+///
+/// Unrepresentable values.
+pub fn rows(format: Format, batch: &RecordBatch) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::with_capacity(batch.num_rows() * batch.num_columns() * 8);
+    let schema = batch.schema();
+    let columns: Vec<ArrayRef> = batch.columns().iter().map(in_utc).collect();
+    let (mut text, delimiter) = (String::new(), delimiter(format));
+    let writers = columns.iter().zip(schema.fields()).map(|(array, field)| Cell::of(array, field));
+    let writers = writers.collect::<Result<Vec<_>, _>>()?;
+    for row in 0..batch.num_rows() {
+        if format == Format::JsonLines {
+            push_object(&writers, row, &mut text, &mut bytes)?;
+        } else {
+            push_all(&writers, delimiter, &mut bytes, |writer, bytes| {
+                if !writer.array.is_null(row) {
+                    writer.set_text(row, &mut text)?;
+                    push_field(&text, delimiter, bytes);
+                }
                 Ok(())
             })?;
-            head.push(b'\n');
         }
-        Ok(head)
+        bytes.push(b'\n');
     }
-
-    fn delimiter(self) -> u8 {
-        if self.format == Format::Tsv { b'\t' } else { b',' }
-    }
-
-    /// The unsupported part of a type.
-    fn refused(self, kind: &DataType) -> Option<String> {
-        use DataType::{Dictionary, FixedSizeList, LargeList, List, Struct};
-        let is_json = self.format == Format::JsonLines;
-        match kind {
-            kind if kind.is_binary() => Some("binary".to_owned()),
-            Dictionary(_, values) => self.refused(values),
-            Struct(fields) if is_json => fields.iter().find_map(|field| self.refused(field.data_type())),
-            List(field) | LargeList(field) | FixedSizeList(field, _) if is_json => {
-                self.refused(field.data_type())
-            }
-            kind if kind.is_nested() => Some(format!("nested ({kind})")),
-            _ => None,
-        }
-    }
-
-    /// Adds a CSV field, quoted if necessary; quotes distinguish an empty text from a null.
-    fn push_field(self, text: &str, to: &mut Vec<u8>) {
-        let delimiter = self.delimiter();
-        let bytes = text.as_bytes();
-        let needs = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-        if !bytes.is_empty() && !bytes.iter().any(needs) {
-            to.extend_from_slice(bytes);
-            return;
-        }
-        to.push(b'"');
-        for &byte in bytes {
-            if byte == b'"' {
-                to.push(b'"');
-            }
-            to.push(byte);
-        }
-        to.push(b'"');
-    }
-
-    /// The rows of a batch.
-    ///
-    /// # Errors
-    ///
-    /// Unrepresentable values.
-    pub fn rows(self, batch: &RecordBatch) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::with_capacity(batch.num_rows() * batch.num_columns() * 8);
-        let schema = batch.schema();
-        let columns: Vec<ArrayRef> = batch.columns().iter().map(in_utc).collect();
-        let (mut text, is_json) = (String::new(), self.format == Format::JsonLines);
-        let writers = columns.iter().zip(schema.fields()).map(|(array, field)| Cell::of(array, field));
-        let writers = writers.collect::<Result<Vec<_>, _>>()?;
-        for row in 0..batch.num_rows() {
-            if is_json {
-                push_object(&writers, row, &mut text, &mut bytes)?;
-            } else {
-                push_all(&writers, self.delimiter(), &mut bytes, |writer, bytes| {
-                    if !writer.array.is_null(row) {
-                        writer.set_text(row, &mut text)?;
-                        self.push_field(&text, bytes);
-                    }
-                    Ok(())
-                })?;
-            }
-            bytes.push(b'\n');
-        }
-        Ok(bytes)
-    }
+    Ok(bytes)
 }
 
 /// Writes the values of a column.

@@ -5,7 +5,7 @@ use std::io;
 /// The functions of a compression.
 pub(super) trait Codec: Sync {
     /// Creates the decoder of the member at the start of these bytes, which are its header or more.
-    fn member(&self, bytes: &[u8]) -> io::Result<Box<dyn Member>>;
+    fn member(&self, bytes: &[u8]) -> io::Result<Member>;
 
     /// Returns the length in bytes that the member at the start of these bytes declares. The whole member
     /// may be needed.
@@ -34,9 +34,6 @@ pub(super) trait Codec: Sync {
     }
 }
 
-/// Decompresses one member, from its first byte on.
-pub(super) trait Member: Send {
-    /// Decompresses some bytes. Returns the numbers of bytes taken and made, and true at the end of the
-    /// member.
-    fn read(&mut self, from: &[u8], to: &mut [u8]) -> io::Result<(usize, usize, bool)>;
-}
+/// Decompresses some bytes of one member, from its first byte on. Returns the numbers of bytes taken and made, and
+/// true at the end of the member.
+pub(super) type Member = Box<dyn FnMut(&[u8], &mut [u8]) -> io::Result<(usize, usize, bool)> + Send>;

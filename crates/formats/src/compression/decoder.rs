@@ -4,22 +4,12 @@ use std::io::{self, Read};
 use std::mem;
 
 use super::codec::Member;
-use super::foreign::beginning;
-use super::kind::Compression;
+use super::kind::{Compression, beginning};
 use crate::file::uninterrupted;
 use crate::parallel;
 
 /// The raw bytes of a source, compressed or not.
 pub(super) type Source = Box<dyn Read + Send + Sync>;
-
-/// The bytes read from the source and not yet decompressed.
-struct Window {
-    source: Source,
-    bytes: Vec<u8>,
-    at: usize,
-    /// True if the source has ended.
-    is_over: bool,
-}
 
 /// The size in bytes of a block of one member.
 const BLOCK: usize = 1 << 18;
@@ -30,7 +20,30 @@ const HEADER: usize = 18;
 /// The number of bytes that are kept after their use; enough to identify the end of any data.
 const END: usize = 28;
 
-impl Window {
+/// Decompresses members.
+pub(super) struct Decoder {
+    compression: Compression,
+    source: Source,
+    /// The bytes read from the source; the bytes before `at` are decompressed.
+    bytes: Vec<u8>,
+    at: usize,
+    /// True if the source has ended.
+    is_over: bool,
+    /// The member that is being decompressed.
+    member: Option<Member>,
+    /// The first bytes of the data; empty until the first member begins.
+    first: Vec<u8>,
+    /// The maximum number of content bytes of members decompressed together; 0 once that did not help.
+    most: usize,
+}
+
+impl Decoder {
+    /// Creates a decoder of data that begin with `bytes` and continue in `source`.
+    pub(super) fn new(compression: Compression, bytes: Vec<u8>, source: Source, most: usize) -> Self {
+        Self { compression, source, bytes, at: 0, is_over: false, member: None, first: Vec::new(), most }
+    }
+
+    /// Returns the bytes left to decompress.
     fn left(&self) -> &[u8] {
         &self.bytes[self.at..]
     }
@@ -48,26 +61,6 @@ impl Window {
             self.is_over = read? == 0;
         }
         Ok(())
-    }
-}
-
-/// Decompresses members.
-pub(super) struct Decoder {
-    compression: Compression,
-    window: Window,
-    /// The member that is being decompressed.
-    member: Option<Box<dyn Member>>,
-    /// The first bytes of the data; empty until the first member begins.
-    first: Vec<u8>,
-    /// The maximum number of content bytes of members decompressed together; 0 once that did not help.
-    most: usize,
-}
-
-impl Decoder {
-    /// Creates a decoder of data that begin with `bytes` and continue in `source`.
-    pub(super) fn new(compression: Compression, bytes: Vec<u8>, source: Source, most: usize) -> Self {
-        let window = Window { source, bytes, at: 0, is_over: false };
-        Self { compression, window, member: None, first: Vec::new(), most }
     }
 
     /// Returns the next content, in the memory of a used block; empty at the end.
@@ -87,42 +80,42 @@ impl Decoder {
 
     /// Returns true if a member begins here, and false at the end of the data.
     fn goes_on(&mut self) -> io::Result<bool> {
-        let (window, codec, name) = (&mut self.window, self.compression.codec(), self.compression.name());
-        window.fill(HEADER)?;
-        if beginning(window.left()) == Some(Ok(Some(self.compression))) {
+        let (codec, name) = (self.compression.codec(), self.compression.name());
+        self.fill(HEADER)?;
+        if beginning(self.left()) == Some(Ok(Some(self.compression))) {
             if self.first.is_empty() {
-                self.first.extend(window.left().iter().take(HEADER));
+                self.first = self.left().iter().copied().take(HEADER).collect();
             }
             return Ok(true);
         }
         if self.first.is_empty() {
-            let is_empty = window.left().is_empty();
+            let is_empty = self.left().is_empty();
             return Err(if is_empty { self.ends_early() } else { invalid(format!("not {name} data")) });
         }
-        while !window.left().is_empty() && codec.is_padding(window.left()) {
-            window.bytes.truncate(window.at);
-            window.fill(1)?;
+        while !self.left().is_empty() && codec.is_padding(self.left()) {
+            self.bytes.truncate(self.at);
+            self.fill(1)?;
         }
-        if !window.left().is_empty() {
+        if !self.left().is_empty() {
             return Err(invalid(format!("other bytes after the {name} data")));
         }
-        codec.check_end(&self.first, &window.bytes).map(|()| false)
+        codec.check_end(&self.first, &self.bytes).map(|()| false)
     }
 
     /// Decompresses the next members into the block on all cores: the whole members that declare their
     /// length, within the limit. Returns false if this does not help. An invalid member gets its error
     /// later, when read alone.
     fn several(&mut self, block: &mut Vec<u8>) -> io::Result<bool> {
-        let (window, codec) = (&mut self.window, self.compression.codec());
+        let codec = self.compression.codec();
         // If a member does not declare its length, nothing is read ahead.
         let declares = |bytes| codec.length(bytes).is_some() || codec.content_size(bytes).is_some();
-        if self.most == 0 || !declares(window.left()) {
+        if self.most == 0 || !declares(self.left()) {
             return Ok(false);
         }
         // If this does not help, each later member would again read ahead and examine the members after it.
         let most = mem::take(&mut self.most);
-        window.fill(most / 4)?;
-        let (mut bytes, mut members, mut content) = (window.left(), Vec::new(), 0);
+        self.fill(most / 4)?;
+        let (mut bytes, mut members, mut content) = (self.left(), Vec::new(), 0);
         while let Some(length) = codec.length(bytes)
             && let Some(size) = codec.content_size(bytes)
             && size <= (most - content) as u64
@@ -138,14 +131,14 @@ impl Decoder {
         let mut room = &mut block[..];
         let rooms = members.iter().filter_map(|(_, size)| room.split_off_mut(..*size));
         let read = parallel::map_parts(members.iter().zip(rooms), |((member, size), room)| {
-            let read = codec.member(member).and_then(|mut decoder| decoder.read(member, room));
+            let read = codec.member(member).and_then(|mut decompress| decompress(member, room));
             read.ok().filter(|read| *read == (member.len(), *size, true))
         });
         let whole: Vec<_> = read.into_iter().map_while(|read| read).collect();
         if whole.len() < 2 {
             return Ok(false);
         }
-        window.at += whole.iter().map(|(taken, ..)| taken).sum::<usize>();
+        self.at += whole.iter().map(|(taken, ..)| taken).sum::<usize>();
         block.truncate(whole.iter().map(|(_, made, _)| made).sum());
         self.most = most;
         Ok(true)
@@ -153,17 +146,16 @@ impl Decoder {
 
     /// Decompresses some bytes of one member into the block.
     fn some(&mut self, block: &mut Vec<u8>) -> io::Result<()> {
+        self.fill(1)?;
         let member = match &mut self.member {
             Some(member) => member,
-            none => none.insert(self.compression.codec().member(self.window.left())?),
+            none => none.insert(self.compression.codec().member(&self.bytes[self.at..])?),
         };
-        self.window.fill(1)?;
         // The old content is overwritten, and need not be zeros.
         block.resize(BLOCK, 0);
-        let (taken, made, is_over) = member
-            .read(self.window.left(), block)
+        let (taken, made, is_over) = member(&self.bytes[self.at..], block)
             .map_err(|error| invalid(format!("damaged {} data: {error}", self.compression.name())))?;
-        self.window.at += taken;
+        self.at += taken;
         block.truncate(made);
         if is_over {
             self.member = None;
@@ -212,7 +204,7 @@ mod tests {
             assert!(decoder.several(&mut block).unwrap());
             let count = most / member.len();
             assert!(block == member.repeat(count), "{} {count}", block.len());
-            assert_eq!(decoder.window.at, count * length);
+            assert_eq!(decoder.at, count * length);
         }
     }
 

@@ -24,10 +24,18 @@ const HEADER: usize = 16;
 const END: [u8; 28] = *b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0";
 
 impl Codec for Gzip {
-    fn member(&self, _bytes: &[u8]) -> io::Result<Box<dyn Member>> {
+    fn member(&self, _bytes: &[u8]) -> io::Result<Member> {
         /// The logarithm of the largest window.
         const WINDOW_BITS: u8 = 15;
-        Ok(Box::new(Decompress::new_gzip(WINDOW_BITS)))
+        let mut state = Decompress::new_gzip(WINDOW_BITS);
+        Ok(Box::new(move |from, to| {
+            let (taken, made) = (state.total_in(), state.total_out());
+            let status = state.decompress(from, to, FlushDecompress::None).map_err(|error| {
+                io::Error::other(error.message().unwrap_or("invalid compressed data").to_owned())
+            })?;
+            let (taken, made) = (state.total_in() - taken, state.total_out() - made);
+            Ok((taken as usize, made as usize, status == Status::StreamEnd))
+        }))
     }
 
     /// Returns the length of a block, by the same test as in htslib.
@@ -74,17 +82,6 @@ impl Codec for Gzip {
     /// Tapes are padded with zeros.
     fn is_padding(&self, bytes: &[u8]) -> bool {
         bytes.iter().all(|&byte| byte == 0)
-    }
-}
-
-impl Member for Decompress {
-    fn read(&mut self, from: &[u8], to: &mut [u8]) -> io::Result<(usize, usize, bool)> {
-        let (taken, made) = (self.total_in(), self.total_out());
-        let status = self.decompress(from, to, FlushDecompress::None).map_err(|error| {
-            io::Error::other(error.message().unwrap_or("invalid compressed data").to_owned())
-        })?;
-        let (taken, made) = (self.total_in() - taken, self.total_out() - made);
-        Ok((taken as usize, made as usize, status == Status::StreamEnd))
     }
 }
 

@@ -6,21 +6,18 @@
 
 mod codec;
 mod decoder;
-mod foreign;
 mod gzip;
 mod kind;
 mod reader;
-mod refused;
 mod writer;
 mod zstd;
 
 use crate::error::Error;
 
-pub(super) use self::foreign::{LONGEST, beginning};
 pub use self::kind::Compression;
+pub(super) use self::kind::{Foreign, Known, LONGEST, beginning};
 pub(super) use self::reader::sensible;
 pub use self::reader::{Limit, Reader};
-pub(super) use self::refused::Foreign;
 pub use self::writer::Writer;
 
 /// Returns the compression of data that begins with these bytes, from the first few bytes.

@@ -15,8 +15,7 @@ use std::mem;
 use std::sync::{Arc, LazyLock, Mutex, mpsc};
 
 use super::decoder::{Decoder, Source};
-use super::foreign::{LONGEST, beginning};
-use super::kind::Compression;
+use super::kind::{Compression, LONGEST, beginning};
 use crate::file::uninterrupted;
 use crate::{memory, parallel};
 

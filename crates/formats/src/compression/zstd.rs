@@ -10,18 +10,23 @@ use crate::{human, memory};
 
 pub(super) struct Zstd;
 
-/// Decompresses a frame.
-struct Frame {
-    decoder: Decoder<'static>,
-    /// The remaining content size if the frame declares it: the library does not compare it at an empty last
-    /// block.
-    left: Option<u64>,
-}
-
 impl Codec for Zstd {
-    fn member(&self, bytes: &[u8]) -> io::Result<Box<dyn Member>> {
+    fn member(&self, bytes: &[u8]) -> io::Result<Member> {
         check_window(bytes)?;
-        Ok(Box::new(Frame { decoder: Decoder::new()?, left: self.content_size(bytes) }))
+        let mut decoder = Decoder::new()?;
+        // The remaining content size if the frame declares it: the library does not compare it at an empty last
+        // block.
+        let mut left = self.content_size(bytes);
+        Ok(Box::new(move |from, to| {
+            let status = decoder.run_on_buffers(from, to)?;
+            let is_over = status.remaining == 0;
+            if let Some(left) = &mut left {
+                let rest = left.checked_sub(status.bytes_written as u64);
+                let rest = rest.filter(|&rest| !is_over || rest == 0);
+                *left = rest.ok_or_else(|| io::Error::other("its size differs from its header"))?;
+            }
+            Ok((status.bytes_read, status.bytes_written, is_over))
+        }))
     }
 
     fn length(&self, bytes: &[u8]) -> Option<usize> {
@@ -39,19 +44,6 @@ impl Codec for Zstd {
         frame.set_pledged_src_size(Some(content.len() as u64))?;
         frame.write_all(content)?;
         frame.finish()
-    }
-}
-
-impl Member for Frame {
-    fn read(&mut self, from: &[u8], to: &mut [u8]) -> io::Result<(usize, usize, bool)> {
-        let status = self.decoder.run_on_buffers(from, to)?;
-        let is_over = status.remaining == 0;
-        if let Some(left) = &mut self.left {
-            let rest = left.checked_sub(status.bytes_written as u64);
-            let rest = rest.filter(|&rest| !is_over || rest == 0);
-            *left = rest.ok_or_else(|| io::Error::other("its size differs from its header"))?;
-        }
-        Ok((status.bytes_read, status.bytes_written, is_over))
     }
 }
 

@@ -12,11 +12,11 @@ use std::time::Duration;
 use gpusort_order::key::ElementType;
 
 use super::integers::{Integers, records_of};
-use super::pieces::guess;
 use super::span::Span;
 use crate::budget::Budget;
 use crate::clock::Instant;
 use crate::error::Error;
+use crate::fields::InputSpec;
 use crate::input::Input;
 use crate::number::PerLine;
 use crate::opened::{Opened, RegularFile};
@@ -31,8 +31,8 @@ const BLOCK: usize = 1 << 18;
 /// The maximum number of files open at once, since systems limit open files per process.
 const OPEN: usize = 64;
 
-/// The usual maximum length of a line, in bytes.
-const LINE: usize = 1 << 10;
+/// The number of bytes per read in search of a line end.
+const LINE: usize = 1 << 12;
 
 /// The maximum length of a line here, since a whole line must fit the buffer.
 const LONGEST: usize = 16 * BLOCK;
@@ -46,8 +46,6 @@ pub struct IntegerFiles {
     /// The next file to read, and the offset of a line in it.
     file: usize,
     place: u64,
-    /// True if the next bytes cannot be read as integers.
-    is_odd: bool,
 }
 
 /// Integers from files.
@@ -61,26 +59,22 @@ pub struct FromFiles {
     pub reading: Duration,
 }
 
-/// Ranges of files to read together, with the numbers of the files.
+/// Ranges of whole lines to read together, with the numbers of their files.
 type Group = Vec<(usize, Range<u64>)>;
 
 impl IntegerFiles {
-    /// Opens files to be read as integers of this type, or of the first of u32, i32, u64 and i64 that
+    /// Opens files to be read as integers of the requested type, or of the first of u32, i32, u64 and i64 that
     /// holds all of them.
     ///
-    /// Returns `None` if the text must be read as a whole: the type is a float type, an input is not a
-    /// regular file, or the inputs are many or small.
+    /// Returns `None` if the text must be read as a whole: the records are not plain numbers, the type is a float
+    /// type, an input is not a regular file, or the inputs are many or small.
     ///
     /// # Errors
     ///
     /// The first file cannot be opened.
-    pub fn open(
-        inputs: &[Input],
-        element: Option<ElementType>,
-        direction: KeyOrder,
-        per_line: PerLine,
-        budget: &Budget,
-    ) -> Result<Option<Self>, Error> {
+    pub fn open(inputs: &[Input], how: &InputSpec, budget: &Budget) -> Result<Option<Self>, Error> {
+        let Some((per_line, direction)) = how.numbers() else { return Ok(None) };
+        let element = how.by.element;
         if element.is_some_and(ElementType::is_float) || inputs.len() > OPEN {
             return Ok(None);
         }
@@ -94,7 +88,7 @@ impl IntegerFiles {
                 Err(error) => return Err(error),
             }
         }
-        let files = Self { files, element, direction, per_line, file: 0, place: 0, is_odd: false };
+        let files = Self { files, element, direction, per_line, file: 0, place: 0 };
         let total = files.total();
         Ok((total > PIECE.start as u64 || !files.fit(budget)).then_some(files))
     }
@@ -111,12 +105,10 @@ impl IntegerFiles {
 
     /// Returns true if all files were read.
     pub fn is_over(&self) -> bool {
-        let (here, after) = (&self.files[self.file], &self.files[self.file + 1..]);
-        self.place >= here.size && after.iter().all(|file| file.size == 0)
+        self.offset() >= self.total()
     }
 
-    /// Reads the next integers, up to the budget, after `passed` bytes. Calls `progress` from any
-    /// thread with the number of bytes read so far.
+    /// Reads the next integers, up to the budget. Calls `watch` from any thread with the number of bytes read.
     ///
     /// Returns `None` if the text must be read from here on: a token is not an integer in canonical
     /// form, or no type holds all integers.
@@ -124,45 +116,27 @@ impl IntegerFiles {
     /// # Errors
     ///
     /// I/O errors; a file that changes its size during the read.
-    pub fn next(
-        &mut self,
-        budget: &Budget,
-        passed: u64,
-        progress: impl Fn(u64) + Sync,
-    ) -> Result<Option<FromFiles>, Error> {
+    pub fn next(&mut self, budget: &Budget, watch: impl Fn(u64) + Sync) -> Result<Option<FromFiles>, Error> {
         let is_all = self.offset() == 0 && self.fit(budget);
         let most = if is_all { u64::MAX } else { (budget.bytes() / 32).clamp(1 << 6, 1 << 28) };
         let (mut pieces, mut span, begin) = (Vec::new(), Span::default(), self.offset());
         let reading = AtomicU64::new(0);
-        while !self.is_odd && !self.is_over() {
+        while !self.is_over() {
             while self.place >= self.files[self.file].size {
                 (self.file, self.place) = (self.file + 1, 0);
             }
-            let group = self.group(most);
-            let before = passed + self.offset() - begin;
-            let Some((more, last, end)) = self.read(&group, &reading, |read| progress(before + read))? else {
-                self.is_odd = true;
+            let before = self.offset();
+            let Some((more, last, end)) = self.read(most, &reading, |read| watch(before + read))? else {
                 break;
             };
             let with = span.merge(Integers::span(&more));
             if self.element.is_none() && with.element().is_none() {
-                self.is_odd = pieces.is_empty();
                 break;
             }
-            // If the files kept their sizes, the lines of the group end at or after the group.
-            let is_short = group.last().is_some_and(|(_, stretch)| end < stretch.end);
-            let mut changed = is_short.then_some(&self.files[last]);
             for file in &self.files[self.file..last + usize::from(end >= self.files[last].size)] {
                 if file.size_now()? != file.size {
-                    changed = Some(file);
+                    return if self.offset() > 0 { Err(file.has_changed()) } else { Ok(None) };
                 }
-            }
-            if let Some(file) = changed {
-                if self.offset() > 0 {
-                    return Err(file.has_changed());
-                }
-                self.is_odd = true;
-                return Ok(None);
             }
             (self.file, self.place) = (last, end);
             pieces.extend(more);
@@ -204,29 +178,33 @@ impl IntegerFiles {
         self.files[..self.file].iter().map(|file| file.size).sum::<u64>() + self.place
     }
 
-    /// Returns the next pieces of the files, of up to this many bytes together.
-    fn group(&self, most: u64) -> Group {
+    /// Returns the next pieces of the files, each of whole lines, of about this many bytes together. Returns `None`
+    /// if a line is too long.
+    fn group(&self, most: u64) -> Result<Option<Group>, Error> {
         let mut left = most.min(self.total() - self.offset());
         let size = piece_size(usize::try_from(left).unwrap_or(usize::MAX)) as u64;
-        let (mut group, mut place) = (Vec::new(), self.place);
+        let (mut group, mut place, stop) = (Vec::new(), self.place, AtomicBool::new(false));
         for (number, file) in self.files.iter().enumerate().skip(self.file) {
             let end = file.size.min(place + left);
-            let starts = (place..end).step_by(size as usize);
-            group.extend(starts.map(|start| (number, start..end.min(start + size))));
+            let cuts = (place..end).step_by(size as usize).chain([end]);
+            let lines = parallel::map_parts(cuts, |cut| line_from(file, cut, &stop)).into_iter();
+            let Some(lines) = lines.collect::<Result<Option<Vec<u64>>, _>>()? else { return Ok(None) };
+            group.extend(lines.windows(2).map(|lines| (number, lines[0]..lines[1])));
             (left, place) = (left - (end - place), 0);
         }
-        group
+        Ok(Some(group))
     }
 
-    /// Reads the integers of the lines that begin in these pieces. Returns the integers, the number of the
+    /// Reads the integers of the next lines, of about `most` bytes. Returns the integers, the number of the
     /// last file, and the offset of the last line's end in it; `None` if they must be read as text. Adds the
     /// time of reading, in nanoseconds over all cores, to `reading`.
     fn read(
         &self,
-        group: &Group,
+        most: u64,
         reading: &AtomicU64,
         progress: impl Fn(u64) + Sync,
     ) -> Result<Option<(Vec<Integers>, usize, u64)>, Error> {
+        let Some(group) = self.group(most)? else { return Ok(None) };
         // A flag for a piece to be read as text, and the number of bytes read.
         let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
         let read_block = |file: &RegularFile, block: &mut [u8], place| {
@@ -238,94 +216,85 @@ impl IntegerFiles {
         };
         let buffers: Mutex<Vec<Vec<u8>>> = Mutex::default();
         let buffers = || lock(&buffers);
-        let pieces = parallel::map_parts(group, |(number, stretch)| {
+        let pieces = parallel::map_parts(&group, |(number, lines)| {
             let mut buffer = buffers().pop().unwrap_or_default();
-            let integers =
-                Integers::new(self.element, self.per_line, guess((stretch.end - stretch.start) as usize));
-            let read = |block: &mut [u8], place| read_block(&self.files[*number], block, place);
-            let piece = read_stretch(integers, stretch.clone(), &mut buffer, &stop, read);
+            let integers = Integers::new(self.element, self.per_line, (lines.end - lines.start) as usize);
+            let file = &self.files[*number];
+            let piece = read_lines(integers, file, lines.clone(), &mut buffer, &stop, &read_block);
             if !matches!(piece, Ok(Some(_))) {
                 stop.store(true, Ordering::Relaxed);
             }
             buffers().push(buffer);
             piece
         });
-        let pieces: Result<Vec<Option<(Integers, u64)>>, Error> = pieces.into_iter().collect();
-        let Some(pieces) = pieces?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let (pieces, ends): (Vec<Integers>, Vec<u64>) = pieces.into_iter().unzip();
-        // A line may be longer than a stretch.
-        let last = group.last().map_or(self.file, |&(number, _)| number);
-        let of_last = group.iter().zip(ends).filter(|((number, _), _)| *number == last);
-        Ok(Some((pieces, last, of_last.map(|(_, end)| end).max().unwrap_or(0))))
+        let pieces: Option<Vec<Integers>> = pieces.into_iter().collect::<Result<_, _>>()?;
+        let (last, lines) = group.last().expect("more lines follow");
+        Ok(pieces.map(|pieces| (pieces, *last, lines.end)))
     }
 }
 
-/// Adds the integers of the lines that begin in this range of a file. Returns the end of the last line
-/// (or the start of the range, if no line begins in it), or `None` if they must be read as text. `read`
-/// fills a block from an offset, except at the end of the file.
-fn read_stretch(
+/// Returns the offset of the first line that begins at or after `place`, or the end of the file. Returns `None` if
+/// the line before is too long, and sets `stop`, which ends other searches.
+fn line_from(file: &RegularFile, place: u64, stop: &AtomicBool) -> Result<Option<u64>, Error> {
+    // The byte before `place` tells if a line begins there.
+    let Some(mut at) = place.checked_sub(1) else { return Ok(Some(0)) };
+    let mut block = [0; LINE];
+    while at < place + LONGEST as u64 && !stop.load(Ordering::Relaxed) {
+        let count = file.read_at(&mut block, at)?;
+        let newline = memchr::memchr(b'\n', &block[..count]);
+        at += newline.map_or(count, |newline| newline + 1) as u64;
+        if at < place {
+            return Err(file.has_changed());
+        }
+        if newline.is_some() || count < LINE {
+            return Ok(Some(at));
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    Ok(None)
+}
+
+/// Adds the integers of these lines of a file. Returns `None` if they must be read as text. `read` fills a block
+/// from an offset, except at the end of the file.
+fn read_lines(
     mut integers: Integers,
-    stretch: Range<u64>,
+    file: &RegularFile,
+    lines: Range<u64>,
     buffer: &mut Vec<u8>,
     stop: &AtomicBool,
-    read: impl Fn(&mut [u8], u64) -> Result<usize, Error>,
-) -> Result<Option<(Integers, u64)>, Error> {
-    // From the byte before the range, which tells if a line begins with the range.
-    let mut next = stretch.start.saturating_sub(1);
-    let mut at_line = stretch.start == 0;
-    let mut filled = 0;
-    while !stop.load(Ordering::Relaxed) {
-        // At most the range and usually its last line; later lines belong to other pieces.
-        let room = (stretch.end.saturating_sub(next) as usize).saturating_add(LINE).min(BLOCK);
+    read: &impl Fn(&RegularFile, &mut [u8], u64) -> Result<usize, Error>,
+) -> Result<Option<Integers>, Error> {
+    let (mut next, mut filled) = (lines.start, 0);
+    while next < lines.end {
+        if stop.load(Ordering::Relaxed) || filled >= LONGEST {
+            return Ok(None);
+        }
+        let room = BLOCK.min((lines.end - next) as usize);
         if buffer.len() < filled + room {
             buffer.resize(filled + room, 0);
         }
-        let first = next - filled as u64;
-        let count = read(&mut buffer[filled..filled + room], next)?;
-        (next, filled) = (next + count as u64, filled + count);
-        let ended = count == 0;
-
-        // The complete lines in the buffer.
-        let mut begin = 0;
-        if !at_line {
-            let Some(newline) = memchr::memchr(b'\n', &buffer[..filled]) else {
-                if ended || next >= stretch.end {
-                    return Ok(Some((integers, stretch.start)));
-                }
-                filled = 0;
-                continue;
-            };
-            (at_line, begin) = (true, newline + 1);
-        } else if first == 0 && buffer[..filled].starts_with(MARK) {
+        if read(file, &mut buffer[filled..filled + room], next)? < room {
+            return Err(file.has_changed());
+        }
+        (next, filled) = (next + room as u64, filled + room);
+        let newline = || memchr::memrchr(b'\n', &buffer[..filled]);
+        let whole = if next == lines.end { filled } else { newline().map_or(0, |newline| newline + 1) };
+        let mut text = &buffer[..whole];
+        if next == filled as u64
+            && let Some(unmarked) = text.strip_prefix(MARK)
+        {
             if integers.per_line == PerLine::Whole {
                 return Ok(None);
             }
-            begin = MARK.len();
+            text = unmarked;
         }
-        // Up to the first line end at or after the last byte of the range, and at or after the first line.
-        let last = (stretch.end - 1).saturating_sub(first) as usize;
-        let from = last.max(begin.saturating_sub(1)).min(filled);
-        let (end, done) = match memchr::memchr(b'\n', &buffer[from..filled]) {
-            Some(newline) => (from + newline + 1, true),
-            None if ended => (filled, true),
-            None => {
-                let newline = memchr::memrchr(b'\n', &buffer[begin..filled]);
-                (newline.map_or(begin, |newline| begin + newline + 1), false)
-            }
-        };
-        if end == begin && filled >= LONGEST {
+        if !integers.read(text) {
             return Ok(None);
         }
-        if integers.read(&buffer[begin..end]).is_err() {
-            return Ok(None);
-        }
-        if done {
-            return Ok(Some((integers, first + end as u64)));
-        }
-        buffer.copy_within(end..filled, 0);
-        filled -= end;
+        buffer.copy_within(whole..filled, 0);
+        filled -= whole;
     }
-    Ok(None)
+    Ok(Some(integers))
 }
 
 #[cfg(test)]
@@ -336,12 +305,16 @@ mod tests {
 
     use super::*;
     use crate::chunks::Chunks;
-    use crate::fields::KeySpec;
-    use crate::fields::{InputKind, InputSpec};
+    use crate::fields::{InputKind, KeySpec, ResolvedKey};
     use crate::numbers::parse_printed;
     use crate::records::Print;
 
-    const DESCENDING: KeyOrder = KeyOrder { descending: true, ..KeyOrder::ASCENDING };
+    fn numbers(element: Option<ElementType>, descending: bool) -> InputSpec {
+        let order = KeyOrder { descending, ..KeyOrder::ASCENDING };
+        let by = KeySpec { element, order, ..KeySpec::default() };
+        let keys = vec![ResolvedKey::first_field(&by)];
+        InputSpec { kind: InputKind::Text(PerLine::Any), by, keys, columns: 1 }
+    }
 
     fn files(folder: &tempfile::TempDir, contents: &[&str]) -> Vec<Input> {
         let write = |(number, content): (usize, &&str)| {
@@ -358,18 +331,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, contents);
         let budget = Budget::unlimited();
-        let files = IntegerFiles::open(&inputs, element, DESCENDING, PerLine::Any, &budget).unwrap();
+        let how = numbers(element, true);
+        let files = IntegerFiles::open(&inputs, &how, &budget).unwrap();
         let Some(straight) = files.and_then(|mut files| {
-            let all = files.next(&budget, 0, |_| {}).unwrap()?;
+            let all = files.next(&budget, |_| {}).unwrap()?;
             assert!(files.is_over());
             Some(all)
         }) else {
             return false;
         };
-        let kind = InputKind::Text(PerLine::Any);
-        let how = InputSpec { kind, by: KeySpec::default(), keys: Vec::new(), columns: 1 };
         let whole = Chunks::new(&inputs, &how, &budget).next(|_| {}).unwrap().unwrap_or_default();
-        let whole = parse_printed(&whole, element, DESCENDING, PerLine::Any).unwrap();
+        let whole = parse_printed(&whole, &how).unwrap();
         assert_eq!((whole.print, straight.records.print), (Print::Shortest, Print::Shortest));
         assert_eq!(straight.records.order, whole.order);
         assert!(straight.records.keys == whole.keys);
@@ -418,11 +390,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, contents);
         let budget = Budget::of(bytes);
-        let mut files =
-            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
+        let mut files = IntegerFiles::open(&inputs, &numbers(None, false), &budget).unwrap().unwrap();
         let (mut all, mut passed, mut parts) = (Vec::new(), 0, 0);
         while !files.is_over() {
-            let Some(part) = files.next(&budget, passed, |_| {}).unwrap() else {
+            let Some(part) = files.next(&budget, |_| {}).unwrap() else {
                 let (file, open) = files.rest().unwrap();
                 let (mut opened, before) =
                     open.unwrap_or_else(|| (inputs[file].open().unwrap(), Before::default()));
@@ -467,13 +438,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inputs = files(&folder, &[&"12345\n".repeat(1 << 20)]);
         let budget = Budget::of(4096);
-        let mut files =
-            IntegerFiles::open(&inputs, None, KeyOrder::ASCENDING, PerLine::Any, &budget).unwrap().unwrap();
+        let mut files = IntegerFiles::open(&inputs, &numbers(None, false), &budget).unwrap().unwrap();
         let mut opened = inputs[0].open().unwrap();
         assert_eq!(opened.fill(&mut [0; 600]).unwrap(), 600);
-        assert!(files.next(&budget, 0, |_| {}).unwrap().is_some());
+        assert!(files.next(&budget, |_| {}).unwrap().is_some());
         std::fs::File::options().write(true).open(inputs[0].path().unwrap()).unwrap().set_len(6000).unwrap();
-        let mut parts = std::iter::repeat_with(|| files.next(&budget, 0, |_| {}));
+        let mut parts = std::iter::repeat_with(|| files.next(&budget, |_| {}));
         assert!(parts.find_map(Result::err).unwrap().to_string().contains("changed its size"));
         let error = opened.fill(&mut [0; 10_000]).unwrap_err().to_string();
         assert!(error.contains("changed while it was being read"), "{error}");

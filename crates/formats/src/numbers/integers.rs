@@ -26,109 +26,69 @@ enum Values {
     Wide(Vec<u64>),
 }
 
-/// The error for a token other than an integer of the requested type, or of any 64-bit type, in canonical
-/// form; or for a token that its line may not have.
-#[derive(Debug)]
-pub(super) struct NotInteger;
-
 impl Integers {
-    /// Creates an empty list with room for about `count` integers.
-    pub(super) fn new(asked: Option<ElementType>, per_line: PerLine, count: usize) -> Self {
-        let values = Values::Narrow(Vec::with_capacity(count));
+    /// Creates an empty list with room for the integers of about this many bytes: with seven digits per
+    /// integer, most pieces grow at most once.
+    pub(super) fn new(asked: Option<ElementType>, per_line: PerLine, bytes: usize) -> Self {
+        let values = Values::Narrow(Vec::with_capacity(bytes / 8));
         let limits = asked.map_or((i64::MIN.into(), u64::MAX.into()), limits);
         Self { values, limits, span: Span::default(), per_line }
     }
 
-    /// Reads the tokens of whole lines.
-    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(), NotInteger> {
+    /// Reads the tokens of whole lines. Returns false for a token other than an integer in canonical form of the
+    /// requested type, or of any 64-bit type, and for more tokens than a line may have.
+    #[must_use]
+    pub(super) fn read(&mut self, bytes: &[u8]) -> bool {
         let mut tokens = Tokens::new(bytes, self.per_line);
         loop {
             // Most tokens are short and fit 32 bits; other tokens take the slow path.
-            let next = match &mut self.values {
+            let Self { values, limits, span, .. } = self;
+            let follows = match values {
                 Values::Narrow(values) => {
-                    let mut values = std::mem::take(values);
-                    let next = self.read_short(&mut tokens, are_narrow, |value| values.push(value as u32));
-                    self.values = Values::Narrow(values);
-                    next
+                    read_short(&mut tokens, *limits, span, values, are_narrow, |value| value as u32)
                 }
                 Values::Wide(values) => {
-                    let mut values = std::mem::take(values);
-                    let next =
-                        self.read_short(&mut tokens, |_, _| true, |value| values.push(value.cast_unsigned()));
-                    self.values = Values::Wide(values);
-                    next
+                    read_short(&mut tokens, *limits, span, values, |_, _| true, i64::cast_unsigned)
                 }
             };
-            if !next {
-                break;
+            if !follows {
+                return tokens.excess.is_none();
             }
-            self.read_one(&mut tokens)?;
+            if !self.read_one(&mut tokens) {
+                return false;
+            }
         }
-        if tokens.excess.is_some() { Err(NotInteger) } else { Ok(()) }
     }
 
-    /// Reads short tokens while `accepts` admits their range. Returns true if another token follows.
-    #[inline]
-    fn read_short(
-        &mut self,
-        tokens: &mut Tokens,
-        accepts: impl Fn(i64, i64) -> bool,
-        mut keep: impl FnMut(i64),
-    ) -> bool {
-        let (lowest, highest) = (in_i64(self.limits.0), in_i64(self.limits.1));
-        // No short integer exceeds i64, but earlier integers may.
-        let (mut least, mut greatest) = (in_i64(self.span.least), in_i64(self.span.greatest));
-        let follows = loop {
-            if tokens.find().is_none() {
-                break false;
-            }
-            let Some(short) = tokens.short_integer().filter(|short| short.canonical) else { break true };
-            let with = (least.min(short.value), greatest.max(short.value));
-            if short.value < lowest || short.value > highest || !accepts(with.0, with.1) {
-                break true;
-            }
-            (least, greatest) = with;
-            keep(short.value);
-            tokens.pass(short.length);
-        };
-        self.span.push(least.into());
-        self.span.push(greatest.into());
-        follows
-    }
-
-    /// Reads the current token.
-    fn read_one(&mut self, tokens: &mut Tokens) -> Result<(), NotInteger> {
-        let value = integer(tokens.take_token()).ok_or(NotInteger)?;
-        if value < self.limits.0 || value > self.limits.1 {
-            return Err(NotInteger);
-        }
+    /// Reads the current token. Returns false for a token other than an integer within the limits.
+    fn read_one(&mut self, tokens: &mut Tokens) -> bool {
+        let (least, greatest) = self.limits;
+        let value = integer(tokens.take_token()).filter(|value| (least..=greatest).contains(value));
+        let Some(value) = value else { return false };
         let signed = self.span.least < 0;
         self.span.push(value);
-        match &mut self.values {
-            Values::Wide(values) => values.push(value as u64),
-            Values::Narrow(values)
-                if self.span.fits(ElementType::U32) || self.span.fits(ElementType::I32) =>
-            {
-                values.push(value as u32);
-            }
-            Values::Narrow(values) => {
-                let mut wide = widened(std::mem::take(values), signed);
-                wide.push(value as u64);
-                self.values = Values::Wide(wide);
-            }
+        let is_narrow = self.span.fits(ElementType::U32) || self.span.fits(ElementType::I32);
+        if let Values::Narrow(values) = &mut self.values
+            && !is_narrow
+        {
+            self.values = Values::Wide(widened(std::mem::take(values), signed));
         }
-        Ok(())
+        match &mut self.values {
+            Values::Narrow(values) => values.push(value as u32),
+            Values::Wide(values) => values.push(value as u64),
+        }
+        true
     }
 
     /// Returns the number of integers in these pieces, and the memory of their keys in bytes.
     pub(super) fn size(pieces: &[Self]) -> (u64, u64) {
-        let of_piece = |piece: &Self| match &piece.values {
-            Values::Narrow(values) => (values.len(), values.capacity(), 4),
-            Values::Wide(values) => (values.len(), values.capacity(), 8),
-        };
-        let (mut count, mut capacity, mut width) = (0, 0, 0);
-        for (more, room, bytes) in pieces.iter().map(of_piece) {
-            (count, capacity, width) = (count + more as u64, capacity + room as u64, bytes.max(width));
+        let (mut count, mut capacity, mut width) = (0, 0, 4);
+        for piece in pieces {
+            let (length, room, bytes) = match &piece.values {
+                Values::Narrow(values) => (values.len(), values.capacity(), 4),
+                Values::Wide(values) => (values.len(), values.capacity(), 8),
+            };
+            (count, capacity, width) = (count + length as u64, capacity + room as u64, bytes.max(width));
         }
         (count, capacity * width)
     }
@@ -137,6 +97,40 @@ impl Integers {
     pub(super) fn span(pieces: &[Self]) -> Span {
         pieces.iter().map(|piece| piece.span).fold(Span::default(), Span::merge)
     }
+}
+
+/// Reads short tokens while `accepts` admits their range. Returns true if another token follows.
+#[inline]
+fn read_short<W>(
+    tokens: &mut Tokens,
+    limits: (i128, i128),
+    span: &mut Span,
+    values: &mut Vec<W>,
+    accepts: impl Fn(i64, i64) -> bool,
+    word: impl Fn(i64) -> W,
+) -> bool {
+    // As a local variable, the list stays in registers.
+    let mut list = std::mem::take(values);
+    let (lowest, highest) = (in_i64(limits.0), in_i64(limits.1));
+    // No short integer exceeds i64, but earlier integers may.
+    let (mut least, mut greatest) = (in_i64(span.least), in_i64(span.greatest));
+    let follows = loop {
+        if tokens.find().is_none() {
+            break false;
+        }
+        let Some(short) = tokens.short_integer().filter(|short| short.canonical) else { break true };
+        let with = (least.min(short.value), greatest.max(short.value));
+        if short.value < lowest || short.value > highest || !accepts(with.0, with.1) {
+            break true;
+        }
+        (least, greatest) = with;
+        list.push(word(short.value));
+        tokens.pass(short.length);
+    };
+    *values = list;
+    span.push(least.into());
+    span.push(greatest.into());
+    follows
 }
 
 fn in_keys<W: Word>(mut values: Vec<W>, map: KeyMap) -> Vec<W> {

@@ -6,62 +6,78 @@
 //! tokens as decimals of one form, such as prices. If both attempts fail, tokens become records of a
 //! [batch](super::batch).
 
-mod decimals;
 mod files;
 pub(super) mod integers;
-mod pieces;
 pub mod span;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gpusort_order::key::ElementType;
+use gpusort_order::key::{ElementType, KeyMap, Word};
 
-use self::integers::{Integers, NotInteger};
-use self::pieces::{guess, pieces_of};
-use super::number::PerLine;
-use super::records::Records;
-use super::text::Text;
-use crate::order::KeyOrder;
+use self::integers::Integers;
+use super::number::{PerLine, Tokens, fixed};
+use super::records::{Print, Records};
+use super::text::{Text, TextPart, piece_size};
+use crate::fields::{self, Fields, InputSpec};
 use crate::parallel::map_parts;
 
 pub use self::files::{FromFiles, IntegerFiles};
 
-/// Reads the tokens of a text as integers in canonical form.
-fn integers(
-    text: &Text,
-    element: Option<ElementType>,
-    per_line: PerLine,
-) -> Result<Vec<Integers>, NotInteger> {
-    let is_other = AtomicBool::new(false);
-    let read = |piece: Range<usize>| {
-        if is_other.load(Ordering::Relaxed) {
-            return Err(NotInteger);
-        }
-        let mut integers = Integers::new(element, per_line, guess(piece.len()));
-        let read = integers.read(&text.bytes[piece]).map(|()| integers);
-        is_other.fetch_or(read.is_err(), Ordering::Relaxed);
-        read
-    };
-    map_parts(pieces_of(text), read).into_iter().collect()
-}
-
-/// Reads a part of a text whose numbers print unchanged; `None` for other text. The type of the records
-/// depends on this part alone, unless `element` sets it.
-pub fn parse_printed(
-    text: &Text,
-    element: Option<ElementType>,
-    direction: KeyOrder,
-    per_line: PerLine,
-) -> Option<Records> {
+/// Reads a part of a text whose numbers print unchanged; `None` for other text and other keys. The type of the
+/// records depends on this part alone, unless one was requested.
+pub fn parse_printed(text: &Text, how: &InputSpec) -> Option<Records> {
+    let ((per_line, direction), element) = (how.numbers()?, how.by.element);
     if per_line == PerLine::Whole && !text.mark().is_empty() {
         return None;
     }
-    let of_floats = element.is_some_and(ElementType::is_float);
-    let read = if of_floats { None } else { integers(text, element, per_line).ok() };
-    if let Some(pieces) = read {
+    let read = |bytes: &[u8]| {
+        let mut integers = Integers::new(element, per_line, bytes.len());
+        integers.read(bytes).then_some(integers)
+    };
+    if !element.is_some_and(ElementType::is_float)
+        && let Some(pieces) = read_pieces(text, read)
+    {
         let held = element.or_else(|| Integers::span(&pieces).element())?;
         return Some(integers::records_of(pieces, direction.map(held)));
     }
-    decimals::read(text, per_line, direction.map(element.unwrap_or(ElementType::F64)))
+    decimals(text, per_line, direction.map(element.unwrap_or(ElementType::F64)))
+}
+
+/// Reads a text of decimals that print unchanged: all with the same number of digits after the point,
+/// and with few digits. Returns `None` for other text, and for types other than f64.
+fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
+    if order.element != ElementType::F64 {
+        return None;
+    }
+    let map = u64::map(order);
+    let pieces = read_pieces(text, |bytes| {
+        let mut keys = Vec::with_capacity(bytes.len() / 8);
+        let mut digits = None;
+        let mut tokens = Tokens::new(bytes, per_line);
+        while let Some(start) = tokens.find() {
+            let (value, of_this, length) = fixed(&bytes[start..])?;
+            if *digits.get_or_insert(of_this) != of_this || !tokens.pass(length) {
+                return None;
+            }
+            keys.push(value.to_bits().key(map));
+        }
+        tokens.excess.is_none().then_some((keys, digits))
+    })?;
+    let (keys, digits): (Vec<Vec<u64>>, Vec<_>) = pieces.into_iter().unzip();
+    let mut digits = digits.into_iter().flatten();
+    let first = digits.next().filter(|first| digits.all(|other| other == *first))?;
+    Some(Records { order, keys: keys.into(), print: Print::Fixed(first) })
+}
+
+/// Reads the pieces of all inputs on all cores. Returns `None` if `read` refuses a piece.
+fn read_pieces<T: Send>(text: &Text, read: impl Fn(&[u8]) -> Option<T> + Sync) -> Option<Vec<T>> {
+    let size = piece_size(text.bytes.len());
+    let of_part = |part: &TextPart| fields::pieces(&text.bytes, part.range.clone(), Fields::Tokens, size);
+    let is_refused = AtomicBool::new(false);
+    let read_piece = |piece| {
+        let read = if is_refused.load(Ordering::Relaxed) { None } else { read(&text.bytes[piece]) };
+        is_refused.fetch_or(read.is_none(), Ordering::Relaxed);
+        read
+    };
+    map_parts(text.parts.iter().flat_map(of_part), read_piece).into_iter().collect()
 }

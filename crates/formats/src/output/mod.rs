@@ -73,14 +73,12 @@ impl<'w> Output<'w> {
     ///
     /// The folder is missing or not writable; the path is a directory.
     pub fn file(path: &Path) -> Result<Self, Error> {
-        let (to, name) = Self::destination(path)?;
-        let compressing =
-            Compression::of_name(path).map(|(compression, _)| compression::Writer::new(compression));
-        Ok(Self { compressing, ..Self::to(to, name) })
+        let compression = Compression::of_name(path).map(|(compression, _)| compression);
+        Ok(Self::open(path)?.compressed_as(compression))
     }
 
-    /// Opens a file. Returns its name for messages, too.
-    fn destination(path: &Path) -> Result<(Destination<'w>, String), Error> {
+    /// Opens a file, without compression.
+    fn open(path: &Path) -> Result<Self, Error> {
         let refused = |problem: &str| {
             let problem = format!("cannot write: {problem}");
             Error::new(ErrorKind::Output { path: path.to_owned(), problem })
@@ -91,7 +89,7 @@ impl<'w> Output<'w> {
         if is_descriptor(&target) {
             // Another process has the file open, so even a regular file must not be replaced.
             let file = File::options().append(true).open(path).map_err(failed)?;
-            return Ok((Destination::Through(file), name));
+            return Ok(Self::to(Destination::Through(file), name));
         }
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -103,7 +101,7 @@ impl<'w> Output<'w> {
                 // A read-only file is kept, even if its folder permits a replacement.
                 let file = File::options().write(true).open(path).map_err(failed)?;
                 if !metadata.is_file() {
-                    return Ok((Destination::Through(file), name));
+                    return Ok(Self::to(Destination::Through(file), name));
                 }
                 if is_kept_by_its_folder(&metadata, folder) {
                     return Err(refused(
@@ -129,7 +127,7 @@ impl<'w> Output<'w> {
         let replacement = Replacement::new(&target, folder, existing).map_err(|error| {
             refused(&format!("in folder {}: {}", human::path(folder), human::system(&error)))
         })?;
-        Ok((Destination::Replacing(Box::new(replacement)), human::path(&target)))
+        Ok(Self::to(Destination::Replacing(Box::new(replacement)), human::path(&target)))
     }
 
     /// Writes the header of a .npy file with `count` elements.
@@ -151,17 +149,13 @@ impl<'w> Output<'w> {
         self.finish_as(false)
     }
 
-    /// Completes the last output of the process. A signal after this ends the process with success.
+    /// Completes the output. A signal after the `last` output of the process ends the process with success.
     ///
     /// # Errors
     ///
     /// See [`Output::finish`].
     #[doc(hidden)]
-    pub fn finish_last(self) -> Result<(), Error> {
-        self.finish_as(true)
-    }
-
-    fn finish_as(mut self, last: bool) -> Result<(), Error> {
+    pub fn finish_as(mut self, last: bool) -> Result<(), Error> {
         if let Some(mut compressing) = self.compressing.take() {
             compressing.finish(&mut self.to).map_err(|error| self.failed(error))?;
         }
@@ -200,7 +194,7 @@ impl<'w> Output<'w> {
     pub fn check(path: &Path) -> Result<(), Error> {
         // Opening a pipe or a device has effects.
         let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
-        if is_special { Ok(()) } else { Self::destination(path).map(drop) }
+        if is_special { Ok(()) } else { Self::open(path).map(drop) }
     }
 
     /// Sets the compression, unless the name already requests one.
@@ -264,15 +258,12 @@ impl Write for Destination<'_> {
         match self {
             Self::Writer(writer) => writer.write(bytes),
             Self::Through(file) => file.write(bytes),
-            Self::Replacing(replacement) => replacement.write(bytes),
+            Self::Replacing(replacement) => replacement.file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Writer(writer) => writer.flush(),
-            Self::Through(_) | Self::Replacing(_) => Ok(()),
-        }
+        if let Self::Writer(writer) = self { writer.flush() } else { Ok(()) }
     }
 }
 

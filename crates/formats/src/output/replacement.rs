@@ -9,7 +9,7 @@
 //! complete file gets the old file's owner, group, mode, access control list and attributes.
 
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, Seek};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -24,15 +24,13 @@ use super::under_way::{Registered, undisturbed, until};
 
 /// A new file.
 pub(super) struct Replacement {
-    file: File,
+    pub(super) file: File,
     /// The temporary name, if any.
     name: Option<Named>,
     folder: PathBuf,
     pub(super) target: PathBuf,
     /// The file to be replaced, if there is one.
     existing: Option<File>,
-    /// True if reserved space may make the file longer than its content.
-    reserved: bool,
     /// The thread that reserves space in memory, and the number of bytes.
     reserving: Option<(JoinHandle<()>, u64)>,
 }
@@ -62,7 +60,7 @@ impl Replacement {
                 .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
-        Ok(Self { file, name, folder, target, existing, reserved: false, reserving: None })
+        Ok(Self { file, name, folder, target, existing, reserving: None })
     }
 
     /// Reserves space for this number of bytes.
@@ -72,7 +70,6 @@ impl Replacement {
             /// In memory, a reservation of this number of bytes takes a tenth of a second.
             const MANY: u64 = 1 << 28;
             self.settle();
-            self.reserved = true;
             let reserve = move |file: &File| {
                 // Even after a failure, part of the space may be reserved. The excess is truncated at the end.
                 let _ = rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes);
@@ -106,17 +103,12 @@ impl Replacement {
         }
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
     /// Moves the file to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
         self.settle();
-        if self.reserved {
-            let written = self.file.stream_position()?;
-            self.file.set_len(written)?;
-        }
+        // Reserved space may make the file longer than its content.
+        let written = self.file.stream_position()?;
+        self.file.set_len(written)?;
         // Windows replaces no open file.
         if let Some(existing) = self.existing.take() {
             keep(&existing, &self.file)?;
@@ -285,6 +277,7 @@ pub(super) fn close(_: &File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write;
 
     use super::*;
 
@@ -314,7 +307,7 @@ mod tests {
         assert_eq!(names(folder).len(), 2);
         drop(second);
         assert_eq!(names(folder).len(), 1);
-        first.write(b"x").unwrap();
+        first.file.write_all(b"x").unwrap();
         first.place(false).unwrap();
         assert_eq!(names(folder), ["new"]);
     }
@@ -328,7 +321,7 @@ mod tests {
             // Calls it twice, as if the expected size had changed.
             new.expect(bytes);
             new.expect(bytes + 1);
-            new.write(b"x").unwrap();
+            new.file.write_all(b"x").unwrap();
             new.place(false).unwrap();
             assert_eq!(fs::read(folder.join("new")).unwrap(), b"x");
             let mut given_up = replacement(folder, true);
