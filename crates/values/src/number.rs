@@ -109,7 +109,7 @@ fn parse_special(field: &[u8]) -> Option<f64> {
 
 /// Reads the decimal, and the unit behind it, that fill a text, or that a text begins with. The last value is the
 /// length of the unit.
-fn parse_decimal(text: &[u8], units: Units, leading: bool) -> Option<(Decimal<'_>, usize)> {
+fn parse_decimal(text: &[u8], units: Units, leading: bool) -> Option<(Decimal, usize)> {
     let is_whole = || text.last().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.');
     if !leading && (units == Units::Refused || is_whole()) {
         return Decimal::parse(text).map(|decimal| (decimal, 0));

@@ -9,6 +9,7 @@
 
 use gpusort_order::key::ElementType;
 use gpusort_values::number;
+pub use gpusort_values::number::{integer, of_integer};
 
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 use crate::records::{Print, push_fixed, push_integer};
@@ -22,20 +23,6 @@ const CLASSES: u64 = 8;
 
 /// The number of attoseconds in a second.
 pub const SECOND: i64 = 1_000_000_000_000_000_000;
-
-/// Returns the word of an integer.
-#[inline]
-pub fn of_integer(integer: i128, descending: bool) -> u128 {
-    /// Up to this value, f64 represents every integer.
-    const FEW: i64 = 1 << f64::MANTISSA_DIGITS;
-    // Conversions of 128-bit integers are function calls.
-    if let Ok(few) = i64::try_from(integer)
-        && (-FEW..=FEW).contains(&few)
-    {
-        return of_float(few as f64, descending);
-    }
-    number::of_integer(integer, descending)
-}
 
 /// Returns the word of a time in nanoseconds.
 #[inline]
@@ -156,25 +143,6 @@ pub fn float(high: u64) -> f64 {
 #[inline]
 pub fn is_rounded(word: u128) -> bool {
     !is_null(word) && word as u64 != EXACT
-}
-
-/// Returns the number of a word as an integer, if it fits one of 64 bits.
-#[inline]
-pub fn integer(word: u128, descending: bool) -> Option<i128> {
-    if is_null(word) {
-        return None;
-    }
-    if word as u64 == EXACT {
-        const MOST: f64 = (1_u64 << 63) as f64;
-        let float = nearest(word, descending);
-        if float.abs() < MOST {
-            // The conversion to a 128-bit integer is a function call.
-            let integer = float as i64;
-            #[allow(clippy::float_cmp, reason = "it is a float of 64 bits, or it is not")]
-            return (integer as f64 == float).then_some(integer.into());
-        }
-    }
-    number::integer(word, descending)
 }
 
 /// Returns the bits of a word's number as an element of this type. An integer type must hold the number.
