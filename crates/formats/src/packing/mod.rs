@@ -83,30 +83,18 @@ pub fn room(before: &[Codes]) -> u32 {
     if used > u64::BITS / 2 { u64::BITS } else { u64::BITS - used }
 }
 
-/// The range of the words of numbers of a key, and which bits differ between them.
+/// The range of some words, and the bits that all and any of them have.
 #[derive(Clone, Copy)]
 struct WordRange {
     least: u128,
     greatest: u128,
     any: u128,
     all: u128,
-    has_nulls: bool,
 }
 
 impl WordRange {
-    const NONE: Self = Self { least: u128::MAX, greatest: 0, any: 0, all: u128::MAX, has_nulls: false };
-
-    fn of(keys: &Keys, key: usize) -> Self {
-        let mut range = Self::NONE;
-        keys.for_each(key, |word| {
-            if keys::is_null(word) {
-                range.has_nulls = true;
-                return;
-            }
-            (range.least, range.greatest) = (range.least.min(word), range.greatest.max(word));
-            (range.any, range.all) = (range.any | word, range.all & word);
-        });
-        range
+    fn of(word: u128) -> Self {
+        Self { least: word, greatest: word, any: word, all: word }
     }
 
     fn and(self, other: Self) -> Self {
@@ -115,7 +103,6 @@ impl WordRange {
             greatest: self.greatest.max(other.greatest),
             any: self.any | other.any,
             all: self.all & other.all,
-            has_nulls: self.has_nulls || other.has_nulls,
         }
     }
 }
@@ -125,25 +112,19 @@ impl WordRange {
 fn unit_of(all: &[&Keys], key: usize, order: KeyOrder) -> Option<i64> {
     if !order.reading.is_time() {
         let is_integer = |word| keys::is_null(word) || keys::integer(word, order.descending).is_some();
-        let are_integers = map_parts(all, |keys| keys.all(key, is_integer));
+        let are_integers = map_parts(all, |keys| keys.words(key).all(is_integer));
         return are_integers.into_iter().all(|holds| holds).then_some(1);
     }
     let units = map_parts(all, |keys| {
-        let mut units = UNITS.iter().copied();
-        let mut unit = units.next()?;
-        keys.for_each(key, |word| {
-            while !keys::is_null(word) && keys::seconds(word).1 % unit != 0 {
-                unit = units.next().expect("1 divides all integers");
+        keys.words(key).filter(|&word| !keys::is_null(word)).fold(keys::SECOND, |mut unit, word| {
+            while keys::seconds(word).1 % unit != 0 {
+                unit /= 1000;
             }
-        });
-        Some(unit)
+            unit
+        })
     });
-    units.into_iter().flatten().min()
+    units.into_iter().min()
 }
-
-/// The possible units of times, from a second down to an attosecond.
-const UNITS: [i64; 7] =
-    [keys::SECOND, 1_000_000_000_000_000, 1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000, 1];
 
 /// A plan to turn the words of a key into codes.
 struct CodePlan {
@@ -178,17 +159,20 @@ fn integer(word: u128, order: KeyOrder, unit: i64) -> i128 {
 
 impl CodePlan {
     fn of(all: &[&Keys], key: usize, order: KeyOrder, unit: Option<i64>) -> Self {
-        let range = map_parts(all, |keys| WordRange::of(keys, key));
-        let range = range.into_iter().fold(WordRange::NONE, WordRange::and);
-        let nulls = if range.has_nulls { order.beside_numbers() } else { (0, 0) };
+        let ranges = map_parts(all, |keys| {
+            let numbers = keys.words(key).filter(|&word| !keys::is_null(word));
+            numbers.map(WordRange::of).reduce(WordRange::and)
+        });
+        let has_nulls = map_parts(all, |keys| keys.words(key).any(keys::is_null)).contains(&true);
+        let nulls = if has_nulls { order.beside_numbers() } else { (0, 0) };
         let (before, after) = (u128::from(nulls.0), u128::from(nulls.1));
         let plan = |form, span: u128, count| {
             let most = span.saturating_add(before + after);
             Self { key, order, form, before, count, most }
         };
-        if range.least > range.greatest {
+        let Some(range) = ranges.into_iter().flatten().reduce(WordRange::and) else {
             return plan(CodeForm::Words { least: 0, alike: 0 }, 0, 0);
-        }
+        };
         let ends = [range.least, range.greatest];
         let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
         let of_words = (range.greatest - range.least) >> alike;
@@ -221,11 +205,7 @@ impl CodePlan {
             None => before + number(word),
         };
         let half = |shift: u32| {
-            let of_part = |keys: &&Keys| {
-                let mut part = Vec::with_capacity(keys.len());
-                keys.for_each(key, |word| part.push((code(word) >> shift) as u64));
-                part
-            };
+            let of_part = |keys: &&Keys| keys.words(key).map(|word| (code(word) >> shift) as u64).collect();
             let most = u64::try_from(most >> shift).unwrap_or(u64::MAX);
             Codes { parts: map_parts(all, of_part), most }
         };
