@@ -77,18 +77,14 @@ impl Reader {
     fn any_key(&mut self, field: &[u8], descending: bool, tail: &mut Vec<u8>) -> Option<Value> {
         let Notation { marks, sign, units, leading } = &self.notation;
         if let Some(special) = parse_special(field) {
-            let word = u128::from(high(special, descending)) << 64 | u128::from(MID);
+            let word = decimal::word(decimal::middle(special.abs()), (special < 0.0) != descending);
             return Some(if special.is_nan() { Value::Nan } else { Value::Word(word) });
         }
         let (negative, text) =
             if let Some(sign) = sign { sign.strip(field, *leading)? } else { split_sign(field) };
         let text = if let Some(marks) = marks { marks.respell(text, &mut self.respelled)? } else { text };
         let start = tail.len();
-        let short = if self.is_plain || *leading { None } else { decimal::parse_short(text) };
-        let key = match short.and_then(|(integer, scale)| decimal::short_key(integer, scale)) {
-            Some(key) => key,
-            None => parse_decimal(text, *units, *leading)?.0.key(tail),
-        };
+        let key = parse_decimal(text, *units, *leading)?.0.key(tail);
         let turns = (negative == Some(true) && key != ZERO) != descending;
         if turns {
             tail[start..].iter_mut().for_each(|byte| *byte = !*byte);
@@ -99,12 +95,11 @@ impl Reader {
 
 /// Reads a number without digits.
 fn parse_special(field: &[u8]) -> Option<f64> {
-    let (minus, name) = split_sign(field);
-    let is = |special: &str| name.eq_ignore_ascii_case(special.as_bytes());
-    if is("inf") || is("infinity") {
-        return Some(if minus == Some(true) { f64::NEG_INFINITY } else { f64::INFINITY });
+    let (_, name) = split_sign(field);
+    if !name.first()?.is_ascii_alphabetic() {
+        return None;
     }
-    is("nan").then_some(f64::NAN)
+    std::str::from_utf8(field).ok()?.parse().ok()
 }
 
 /// Reads the decimal, and the unit behind it, that fill a text, or that a text begins with. The last value is the

@@ -230,8 +230,6 @@ impl Survey {
     }
 
     fn push_other(&mut self, field: &Field, at: u64, spelling: &Spelling, spans: bool) {
-        let first = field.text[0];
-        let may_have_digits = first.is_ascii_digit() || !first.is_ascii_alphabetic();
         let seen = if spans && begins_time(field) {
             None
         } else {
@@ -262,9 +260,7 @@ impl Survey {
                 None => self.words.push(field, at),
             },
         }
-        let shape =
-            if may_have_digits || matches!(first, b'P' | b'p') { duration::parse(field.text) } else { None };
-        match shape {
+        match duration::parse(field.text) {
             Some((duration, shape)) if shape != Shape::Seconds || duration == 0 => {
                 note_first(&mut self.shapes, shape, || field.example(at));
             }
@@ -274,13 +270,9 @@ impl Survey {
             Some(points) => self.two_points |= points >= 2,
             None => self.no_version.push(field, at),
         }
-        let day_month = match first.is_ascii_digit() {
-            true if spans => DayMonth::at(field.rest),
-            true => DayMonth::of(field.text),
-            false => DayMonth::NONE,
-        };
+        let day_month = if spans { DayMonth::at(field.rest) } else { DayMonth::of(field.text) };
         self.day_month = self.day_month.and(day_month);
-        let has_comma = may_have_digits && is_with_comma(field.text);
+        let has_comma = is_with_comma(field.text);
         self.has_comma |= has_comma;
         self.has_no_comma |= !has_comma;
     }
@@ -494,5 +486,5 @@ fn mixed(kind: Found, fitting: &Class, others: &[&Class]) -> Decision {
 /// Returns true for a field of digits, signs, points and at least one comma.
 fn is_with_comma(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b',');
-    text.contains(&b',') && text.iter().all(is_part)
+    text.iter().all(is_part) && text.contains(&b',')
 }

@@ -21,10 +21,6 @@
 /// Nanoseconds per second.
 pub(crate) const SECOND: i128 = 1_000_000_000;
 
-/// The nanoseconds of the last decimal, by the number of decimals.
-const UNITS: [u32; 10] =
-    [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
-
 /// The year of times without a year. February 29th exists in this year.
 pub(crate) const LEAP_YEAR: u32 = 1972;
 
@@ -267,7 +263,7 @@ fn clock(text: &[u8]) -> Option<(Clock, &[u8])> {
         clock.nanoseconds = clock.nanoseconds.wrapping_mul(10).wrapping_add(digit.into());
         count += 1;
     }
-    clock.nanoseconds = clock.nanoseconds.wrapping_mul(*UNITS.get(count)?);
+    clock.nanoseconds = clock.nanoseconds.wrapping_mul(10_u32.pow(9_u32.checked_sub(count as u32)?));
     (count > 0).then(|| (clock, &decimals[count..]))
 }
 
@@ -326,21 +322,9 @@ fn day(text: &[u8]) -> Option<(u32, &[u8])> {
 #[inline]
 fn month(name: [u8; 3]) -> Option<u32> {
     // The bit makes a capital letter small, and turns no other character into a letter.
-    Some(match &name.map(|letter| letter | 0x20) {
-        b"jan" => 1,
-        b"feb" => 2,
-        b"mar" => 3,
-        b"apr" => 4,
-        b"may" => 5,
-        b"jun" => 6,
-        b"jul" => 7,
-        b"aug" => 8,
-        b"sep" => 9,
-        b"oct" => 10,
-        b"nov" => 11,
-        b"dec" => 12,
-        _ => return None,
-    })
+    let name = name.map(|letter| letter | 0x20);
+    let (names, _) = b"janfebmaraprmayjunjulaugsepoctnovdec".as_chunks();
+    names.iter().position(|month| *month == name).map(|month| month as u32 + 1)
 }
 
 #[cfg(test)]
