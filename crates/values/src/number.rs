@@ -154,14 +154,7 @@ impl Sign {
 
     /// The sign at either end of a field without plus or minus.
     fn find(field: &[u8]) -> Option<Self> {
-        if let ([first, ..], [.., last]) = (field, field)
-            && first.is_ascii()
-            && last.is_ascii()
-        {
-            let byte = [*first, *last].into_iter().find(|byte| matches!(byte, b'$' | b'%'));
-            return byte.and_then(|byte| Self::new(byte.into()));
-        }
-        let first = field.utf8_chunks().next()?.valid().chars().next();
+        let first = field.chunks(4).next()?.utf8_chunks().next()?.valid().chars().next();
         let last = field.rchunks(4).next()?.utf8_chunks().last()?;
         let last = if last.invalid().is_empty() { last.valid().chars().next_back() } else { None };
         [first, last].into_iter().flatten().find_map(Self::new)

@@ -90,12 +90,12 @@ impl Class {
     fn at(&self) -> u64 {
         self.first.as_ref().map_or(u64::MAX, |first| first.at)
     }
+}
 
-    /// Joins two classes, with the first field of both.
-    fn earlier(&self, other: &Self) -> Self {
-        let first = if other.at() < self.at() { &other.first } else { &self.first };
-        Self { count: self.count + other.count, first: first.clone() }
-    }
+/// Joins classes, with the first field of all.
+fn joined(classes: &[&Class]) -> Class {
+    let first = classes.iter().filter_map(|class| class.first.as_ref()).min_by_key(|first| first.at);
+    Class { count: classes.iter().map(|class| class.count).sum(), first: first.cloned() }
 }
 
 /// The facts known about the fields of a column.
@@ -289,7 +289,7 @@ impl Survey {
     /// Adds the fields that follow these.
     pub fn merge(&mut self, mut later: Self) {
         if self.sign.is_some() && later.sign.is_some() && self.sign != later.sign {
-            later.other_signs = std::mem::take(&mut later.signed).earlier(&later.other_signs);
+            later.other_signs = joined(&[&std::mem::take(&mut later.signed), &later.other_signs]);
         }
         self.sign = self.sign.or(later.sign);
         let classes = [
@@ -409,23 +409,17 @@ impl Survey {
 
     /// Decides between text, and numbers or times beside words.
     fn of_words(&self) -> Decision {
-        let (mut numbers, mut words, mut sign) = (Class::default(), self.words.clone(), None);
+        let Self { plain, signed, sign, other_signs, special, sizes, words, .. } = self;
         let [_, strings, _] = &self.json;
-        if !strings.is_empty() {
-            words = words.earlier(&self.sizes);
-        } else if self.plain.is_empty() && self.other_signs.is_empty() && !self.signed.is_empty() {
-            sign = self.sign;
-            numbers = self.signed.clone();
-            words = words.earlier(&self.special).earlier(&self.sizes);
+        let (numbers, words, sign) = if !strings.is_empty() {
+            (joined(&[]), joined(&[words, sizes]), None)
+        } else if plain.is_empty() && other_signs.is_empty() && !signed.is_empty() {
+            (signed.clone(), joined(&[words, special, sizes]), *sign)
+        } else if plain.is_empty() && sizes.is_empty() {
+            (joined(&[]), joined(&[words, special, signed, other_signs]), None)
         } else {
-            numbers = numbers.earlier(&self.plain).earlier(&self.sizes);
-            if numbers.is_empty() {
-                words = words.earlier(&self.special);
-            } else {
-                numbers = numbers.earlier(&self.special);
-            }
-            words = words.earlier(&self.signed).earlier(&self.other_signs);
-        }
+            (joined(&[plain, sizes, special]), joined(&[words, signed, other_signs]), None)
+        };
         if numbers.is_empty() && self.times.is_empty() {
             return Decision::Kind(Found::Text, self.note_on_text());
         }
@@ -452,7 +446,7 @@ impl Survey {
             return Some(Note::Commas);
         }
         let most = |count| count > all / 2 && all > 2;
-        let others = self.words.earlier(&self.special).earlier(&self.other_signs);
+        let others = joined(&[&self.words, &self.special, &self.other_signs]);
         let (kind, other) = if most(all - self.no_duration.count) && self.has_durations() {
             (Found::Duration, self.no_duration.first.clone())
         } else if most(all - self.no_version.count) && self.two_points {
