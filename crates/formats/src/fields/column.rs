@@ -342,7 +342,7 @@ impl Column {
                 if !short.canonical {
                     self.note_respelled();
                 }
-                self.words.push_high(keys::high_of(short.value as f64, self.key.order.descending));
+                self.words.push(keys::of_float(short.value as f64, self.key.order.descending));
                 keep(start, start + short.length);
                 tokens.pass(short.length);
                 continue;

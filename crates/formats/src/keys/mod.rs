@@ -93,11 +93,6 @@ impl Keys {
         self.rows.as_ref().map_or(size_of::<u128>() * self.len(), |rows| 2 * rows.bytes())
     }
 
-    /// Returns true if the keys are in rows.
-    pub fn has_rows(&self) -> bool {
-        self.rows.is_some()
-    }
-
     /// Returns the columns, one for each key.
     pub fn columns(&self) -> &[Column] {
         &self.columns

@@ -191,14 +191,10 @@ impl TextColumn {
         Ok(())
     }
 
-    /// Frees the memory for further texts.
-    pub(crate) fn shrink(&mut self) {
+    /// Sets the text read, and the offset that places count from. Frees the memory for further texts.
+    pub fn of_text(mut self, text: &Arc<Text>, start: usize) -> Self {
         self.own.shrink_to_fit();
         self.sources.shrink_to_fit();
-    }
-
-    /// Sets the text read, and the offset that places count from.
-    pub fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
         Self { read: Some((text.clone(), start)), ..self }
     }
 

@@ -30,24 +30,21 @@ pub fn of_nanoseconds(nanoseconds: i128, descending: bool) -> u128 {
     /// The number of nanoseconds in a second.
     const NANOSECONDS: i64 = 1_000_000_000;
     let Ok(few) = i64::try_from(nanoseconds) else {
-        return of_parts(nanoseconds, NANOSECONDS, descending);
+        return of_attoseconds(nanoseconds * i128::from(SECOND / NANOSECONDS), descending);
     };
     let (seconds, fraction) = (few.div_euclid(NANOSECONDS), few.rem_euclid(NANOSECONDS));
     of_seconds(seconds, fraction * (SECOND / NANOSECONDS), descending)
 }
 
 /// Returns the word of a duration in attoseconds.
-#[inline]
+///
+/// # Panics
+///
+/// Panics for 2^63 seconds or more.
 pub fn of_attoseconds(attoseconds: i128, descending: bool) -> u128 {
-    of_parts(attoseconds, SECOND, descending)
-}
-
-/// Returns the word of a number of parts of a second.
-fn of_parts(parts: i128, second: i64, descending: bool) -> u128 {
     let seconds =
-        i64::try_from(parts.div_euclid(second.into())).expect("values have fewer than 2^63 seconds");
-    let fraction = parts.rem_euclid(second.into()) as i64;
-    of_seconds(seconds, fraction * (SECOND / second), descending)
+        i64::try_from(attoseconds.div_euclid(SECOND.into())).expect("the duration is within limits");
+    of_seconds(seconds, attoseconds.rem_euclid(SECOND.into()) as i64, descending)
 }
 
 fn of_seconds(seconds: i64, attoseconds: i64, descending: bool) -> u128 {
@@ -67,14 +64,8 @@ pub fn seconds(word: u128) -> (i64, i64) {
 /// Returns the word of a float other than NaN. Zero has no sign.
 #[inline]
 pub fn of_float(float: f64, descending: bool) -> u128 {
-    whole(high_of(float, descending))
-}
-
-/// Returns the higher half of the word of a float other than NaN. Zero has no sign.
-#[inline]
-pub fn high_of(float: f64, descending: bool) -> u64 {
     // The sum of −0 and 0 is 0.
-    number::high(float + 0.0, descending)
+    whole(number::high(float + 0.0, descending))
 }
 
 /// Returns the word of a null.
