@@ -447,18 +447,14 @@ impl Survey {
         }
         let most = |count| count > all / 2 && all > 2;
         let others = joined(&[&self.words, &self.special, &self.other_signs]);
-        let (kind, other) = if most(all - self.no_duration.count) && self.has_durations() {
-            (Found::Duration, self.no_duration.first.clone())
-        } else if most(all - self.no_version.count) && self.two_points {
-            (Found::Version, self.no_version.first.clone())
-        } else if most(self.signed.count) {
-            (Found::Number(self.sign), others.first)
-        } else if most(self.sizes.count) {
-            (Found::Size, others.first)
-        } else {
-            return None;
-        };
-        Some(Note::Most(kind, other?))
+        let kinds = [
+            (Found::Duration, self.has_durations() && most(all - self.no_duration.count), &self.no_duration),
+            (Found::Version, self.two_points && most(all - self.no_version.count), &self.no_version),
+            (Found::Number(self.sign), most(self.signed.count), &others),
+            (Found::Size, most(self.sizes.count), &others),
+        ];
+        let (kind, _, others) = kinds.into_iter().find(|(_, is_most, _)| *is_most)?;
+        Some(Note::Most(kind, others.first.clone()?))
     }
 
     /// Numbers with one point may be versions if one ends in 0 and they differ in length.
