@@ -71,15 +71,11 @@ const fn powers<const N: usize>(base: i128) -> [i128; N] {
     powers
 }
 
-/// The upper half of the word of a number that equals its `f64`. The lower half is [`MID`].
+/// The word of an `f64` other than NaN.
 #[inline]
 #[must_use]
-pub fn high(float: f64, descending: bool) -> u64 {
-    let bits = float.to_bits();
-    // A negative number changes all bits, another number its sign.
-    let negative = (bits.cast_signed() >> 63).cast_unsigned();
-    let total = bits ^ (negative | 1 << 63);
-    if descending { !total } else { total }
+pub fn of_float(float: f64, descending: bool) -> u128 {
+    word(middle(float.abs()), (float < 0.0) != descending)
 }
 
 /// The word of a magnitude's key. `negative` turns the order.
@@ -696,11 +692,11 @@ mod tests {
         }
         assert_eq!(
             key("0.1000000000000000000000000000000000123"),
-            ((u128::from(high(0.1, false)) << 64 | u128::from(MID)) + 1, vec![13, 31, 0])
+            (of_float(0.1, false) + 1, vec![13, 31, 0])
         );
         for float in [0.0, 1.5, -1.5, f64::MAX, -5e-324, f64::INFINITY, f64::NEG_INFINITY] {
             for descending in [false, true] {
-                let word = u128::from(high(float, descending)) << 64 | u128::from(MID);
+                let word = of_float(float, descending);
                 assert_eq!(key_in(&format!("{float:e}"), descending), (word, vec![]), "{float}");
             }
         }
@@ -715,7 +711,7 @@ mod tests {
             let float =
                 f64::from_bits(if round % 2 == 0 { bits } else { bits >> 6 & !(0x3F << 58) | 0x3E << 56 });
             if float.is_finite() && !is_long_integer(float.abs()) {
-                let word = u128::from(high(float, false)) << 64 | u128::from(MID);
+                let word = of_float(float, false);
                 let mut buffer = zmij::Buffer::new();
                 assert_eq!(key(buffer.format_finite(float)), (word, vec![]), "{float:e}");
             }

@@ -68,8 +68,8 @@ fn units(mut text: &[u8]) -> Option<(u128, Shape)> {
         let (number, rest) = Decimal::split(text)?;
         let is_integer = text[..text.len() - rest.len()].iter().all(u8::is_ascii_digit);
         let rest = rest.trim_ascii_start();
-        let end = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b' ' | b'\t');
-        let (name, rest) = split_while(rest, |byte| !end(byte));
+        let is_name = |byte: &u8| !matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b' ' | b'\t');
+        let (name, rest) = split_while(rest, is_name);
         let unit = match name {
             [] if last == u128::MAX && rest.is_empty() => SECOND,
             _ => unit(name).filter(|&unit| unit < last)?,

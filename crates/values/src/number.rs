@@ -9,7 +9,7 @@
 use std::fmt;
 
 use crate::decimal::{self, Decimal, ZERO};
-pub use crate::decimal::{MID, high, integer, of_integer};
+pub use crate::decimal::{MID, integer, of_float, of_integer};
 use crate::digits::{self, split_sign};
 use crate::marks::{Marks, strip_char};
 use crate::size::{Units, parse_unit};
@@ -77,8 +77,10 @@ impl Reader {
     fn any_key(&mut self, field: &[u8], descending: bool, tail: &mut Vec<u8>) -> Option<Value> {
         let Notation { marks, sign, units, leading } = &self.notation;
         if let Some(special) = parse_special(field) {
-            let word = decimal::word(decimal::middle(special.abs()), (special < 0.0) != descending);
-            return Some(if special.is_nan() { Value::Nan } else { Value::Word(word) });
+            return Some(match special.is_nan() {
+                true => Value::Nan,
+                false => Value::Word(of_float(special, descending)),
+            });
         }
         let (negative, text) =
             if let Some(sign) = sign { sign.strip(field, *leading)? } else { split_sign(field) };

@@ -57,12 +57,6 @@ pub fn time_at(text: &[u8]) -> Option<(Time, usize)> {
     Some((parts.time()?, text.len() - rest.len()))
 }
 
-/// The time of an access log at the beginning of a text, and its length.
-pub(crate) fn access_log_at(text: &[u8]) -> Option<(Time, usize)> {
-    let (parts, rest) = access_log(text)?;
-    Some((parts.time()?, text.len() - rest.len()))
-}
-
 /// The numbers of a time, in or out of their ranges.
 struct Parts {
     /// Missing in syslog.
@@ -274,7 +268,7 @@ fn clock_with_seconds(text: &[u8]) -> Option<(Clock, &[u8])> {
 
 /// Days since the beginning of 1970, if the date exists.
 #[inline]
-pub(crate) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
+fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     /// Days from March 1st of the year -400 to the beginning of 1970.
     const TO_1970: i32 = 865_565;
     let leap_year = year.is_multiple_of(if year.is_multiple_of(100) { 400 } else { 4 });

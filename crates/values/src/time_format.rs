@@ -32,7 +32,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 
 use crate::digits::{Decimal, split_sign};
 use crate::duration::signed;
-use crate::time::{LEAP_YEAR, SECOND, Time, access_log_at};
+use crate::time::{LEAP_YEAR, SECOND, Time, time_at};
 
 /// A form of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl TimeFormat {
     /// The time at the beginning of a text, and its length. A blank, a tab or the end of the text follows the time.
     pub fn time_at(&self, text: &[u8]) -> Option<(Time, usize)> {
         let (time, length) = match &self.0 {
-            Form::Clf => access_log_at(text)?,
+            Form::Clf => time_at(text).filter(|_| matches!(text, [b'[', ..] | [_, _, b'/', ..]))?,
             Form::Rfc2822 => rfc2822_at(text)?,
             Form::Epoch(unit) => epoch(text, *unit)?,
             Form::Pattern(pattern) => pattern.prefix(text)?,

@@ -9,7 +9,7 @@
 
 use gpusort_order::key::ElementType;
 use gpusort_values::number;
-pub use gpusort_values::number::{integer, of_integer};
+pub use gpusort_values::number::{integer, of_float, of_integer};
 
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 use crate::records::{Print, push_fixed, push_integer};
@@ -59,13 +59,6 @@ fn of_seconds(seconds: i64, attoseconds: i64, descending: bool) -> u128 {
 pub fn seconds(word: u128) -> (i64, i64) {
     let seconds = ((word >> 64) as u64 ^ 1 << 63).cast_signed();
     (seconds, (word as u64).wrapping_sub(EXACT).cast_signed())
-}
-
-/// Returns the word of a float other than NaN. Zero has no sign.
-#[inline]
-pub fn of_float(float: f64, descending: bool) -> u128 {
-    // The sum of −0 and 0 is 0.
-    whole(number::high(float + 0.0, descending))
 }
 
 /// Returns the word of a null.
@@ -128,12 +121,6 @@ pub fn nearest(word: u128, descending: bool) -> f64 {
 #[inline]
 pub fn float(high: u64) -> f64 {
     f64::from_bits(if high >> 63 == 1 { high & !(1 << 63) } else { !high })
-}
-
-/// Returns true if f64 does not represent the number of a word exactly.
-#[inline]
-pub fn is_rounded(word: u128) -> bool {
-    !is_null(word) && word as u64 != EXACT
 }
 
 /// Returns the bits of a word's number as an element of this type. An integer type must hold the number.
