@@ -11,7 +11,7 @@ use crate::day_month::DayMonth;
 pub use crate::decision::{Apart, Decision, Example, Found, Note, TimeForm};
 use crate::digits::{split_digits, split_sign};
 use crate::duration::{self, Shape};
-use crate::number::{self, Sign};
+use crate::number::{self, Seen, Sign};
 use crate::spelling::Spelling;
 use crate::time::{self, Time};
 use crate::version;
@@ -237,26 +237,22 @@ impl Survey {
         };
         // A JSON string is never a number, but may be a size.
         let is_string = field.json.is_some();
-        self.digits_in_strings +=
-            u64::from(is_string && seen.as_ref().is_some_and(|seen| !seen.has_unit && seen.has_digit));
-        let seen = seen.filter(|seen| !is_string || seen.has_unit);
-        let is_number = seen.as_ref().is_some_and(|seen| !seen.has_unit);
-        match &seen {
-            Some(seen) if is_number && !seen.has_digit => self.special.push(field, at),
-            Some(seen) if is_number => match seen.sign {
-                None => {
-                    self.has_other_numbers = true;
-                    self.plain.push(field, at);
-                }
-                sign if self.sign.is_none() || self.sign == sign => {
-                    self.sign = sign;
-                    self.signed.push(field, at);
-                }
-                _ => self.other_signs.push(field, at),
-            },
-            _ => match spelling.time(if spans { field.rest } else { field.text }, spans) {
+        let number = seen.filter(|seen| !seen.has_unit);
+        self.digits_in_strings += u64::from(is_string && number.is_some_and(|number| number.has_digit));
+        match number.filter(|_| !is_string) {
+            Some(Seen { has_digit: false, .. }) => self.special.push(field, at),
+            Some(Seen { sign: None, .. }) => {
+                self.has_other_numbers = true;
+                self.plain.push(field, at);
+            }
+            Some(Seen { sign, .. }) if self.sign.is_none() || self.sign == sign => {
+                self.sign = sign;
+                self.signed.push(field, at);
+            }
+            Some(_) => self.other_signs.push(field, at),
+            None => match spelling.time(if spans { field.rest } else { field.text }, spans) {
                 Some(time) => self.push_time(&time, field, at),
-                None if seen.is_some() => self.sizes.push(field, at),
+                None if seen.is_some_and(|seen| seen.has_unit) => self.sizes.push(field, at),
                 None => self.words.push(field, at),
             },
         }
