@@ -114,8 +114,8 @@ pub struct Survey {
     times: Class,
     /// The first time in each form.
     forms: Vec<(TimeForm, Example)>,
-    /// Months of times without a year: January and December.
-    year_ends: [bool; 2],
+    /// A bit for each month of the times without a year. Bit 0 stands for times with a year.
+    months: u16,
     /// Sizes with a unit; a field that fits a time counts as a time instead.
     sizes: Class,
     words: Class,
@@ -276,10 +276,7 @@ impl Survey {
     fn push_time(&mut self, time: &Time, field: &Field, at: u64) {
         self.times.push(field, at);
         note_first(&mut self.forms, TimeForm::from(time), || field.example(at));
-        if !time.year {
-            self.year_ends[0] |= time.month == 1;
-            self.year_ends[1] |= time.month == 12;
-        }
+        self.months |= 1 << time.month;
     }
 
     /// Adds the fields that follow these.
@@ -304,7 +301,7 @@ impl Survey {
         classes.for_each(|(class, later)| class.merge(later));
         later.forms.into_iter().for_each(|(form, first)| note_first(&mut self.forms, form, || first));
         later.shapes.into_iter().for_each(|(shape, first)| note_first(&mut self.shapes, shape, || first));
-        self.year_ends.iter_mut().zip(later.year_ends).for_each(|(one, other)| *one |= other);
+        self.months |= later.months;
         self.two_points |= later.two_points;
         self.day_month = self.day_month.and(later.day_month);
         self.digits_in_strings += later.digits_in_strings;
@@ -389,7 +386,8 @@ impl Survey {
             let what = if one.year == other.year { Apart::Zones } else { Apart::Years };
             return Decision::Apart { what, first: first.clone(), misfit: misfit.clone() };
         }
-        let note = (self.year_ends == [true; 2]).then_some(Note::YearEnds);
+        let year_ends = 1 << 1 | 1 << 12;
+        let note = (self.months & year_ends == year_ends).then_some(Note::YearEnds);
         Decision::Kind(self.form().map_or(Found::Text, Found::Time), note)
     }
 

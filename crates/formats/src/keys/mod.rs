@@ -98,11 +98,6 @@ impl Keys {
         &self.columns
     }
 
-    /// Returns the texts of this key, or `None` for numbers.
-    pub fn texts(&self, key: usize) -> Option<&TextColumn> {
-        self.columns.get(key)?.texts()
-    }
-
     /// Returns the higher halves of the first key, if they suffice and there are no rows.
     pub fn high(&self) -> Option<&[u64]> {
         match self.columns.first() {

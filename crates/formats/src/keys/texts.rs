@@ -46,7 +46,7 @@ pub struct TextColumn {
     /// The places in the text read of texts with bytes in `own`; may end early.
     sources: Vec<Range>,
     /// For each record the first one with the same text, as far as known; may end early.
-    firsts: Vec<u32>,
+    pub(super) firsts: Vec<u32>,
     /// The ranges of lines with their line ends, if the texts are these lines.
     lines: Option<Arc<Vec<Range>>>,
     /// The bytes of texts that compare as other bytes than those of the text read.
@@ -128,11 +128,6 @@ impl TextColumn {
         self.firsts.extend(self.firsts.len() as u32..self.places.len() as u32);
         self.firsts.push(first);
         self.places.push(self.places[first as usize]);
-    }
-
-    /// Returns for each record the first one with the same text, as far as known; may end early.
-    pub(crate) fn firsts(&self) -> &[u32] {
-        &self.firsts
     }
 
     /// Adds the text between these offsets of the text read.

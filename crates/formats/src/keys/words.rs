@@ -113,13 +113,7 @@ pub fn nearest(word: u128, descending: bool) -> f64 {
     if is_null(word) {
         return f64::NAN;
     }
-    let high = (word >> 64) as u64;
-    float(if descending { !high } else { high })
-}
-
-/// Returns the float with this higher half of an ascending word.
-#[inline]
-pub fn float(high: u64) -> f64 {
+    let high = ((if descending { !word } else { word }) >> 64) as u64;
     f64::from_bits(if high >> 63 == 1 { high & !(1 << 63) } else { !high })
 }
 
