@@ -18,6 +18,8 @@
 //! - The name of a day of the week is not compared with the date.
 //! - The blanks within a time may be tabs.
 
+use crate::digits::split_digits;
+
 /// Nanoseconds per second.
 pub(crate) const SECOND: i128 = 1_000_000_000;
 
@@ -154,11 +156,8 @@ fn name_first(text: &[u8]) -> Split<'_> {
 
 /// The form of ctime without the day of the week; a zone may stand before or behind the year.
 fn ctime(text: &[u8]) -> Split<'_> {
-    let (month, day, clock, mut rest) = month_day_clock(text)?;
-    let mut zone_before = None;
-    if let Some((zone, after)) = zone(rest) {
-        (zone_before, rest) = (Some(zone), after);
-    }
+    let (month, day, clock, rest) = month_day_clock(text)?;
+    let (zone_before, rest) = zone(rest).map_or((None, rest), |(zone, after)| (Some(zone), after));
     let &[b' ' | b'\t', y1, y2, y3, y4, ref rest @ ..] = rest else { return None };
     let year = year([y1, y2, y3, y4])?;
     let (zone, rest) =
@@ -250,15 +249,10 @@ fn clock(text: &[u8]) -> Option<(Clock, &[u8])> {
     let &[b':', s1, s2, ref rest @ ..] = rest else { return Some((clock, rest)) };
     clock.second = number(s1, s2)?;
     let [b'.' | b',', decimals @ ..] = rest else { return Some((clock, rest)) };
-    let mut count = 0;
-    while let Some(digit) =
-        decimals.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
-    {
-        clock.nanoseconds = clock.nanoseconds.wrapping_mul(10).wrapping_add(digit.into());
-        count += 1;
-    }
-    clock.nanoseconds = clock.nanoseconds.wrapping_mul(10_u32.pow(9_u32.checked_sub(count as u32)?));
-    (count > 0).then(|| (clock, &decimals[count..]))
+    let (decimals, rest) = split_digits(decimals);
+    let unit = 10_u32.pow(9_u32.checked_sub(decimals.len() as u32)?);
+    clock.nanoseconds = unit * decimals.iter().fold(0, |number, digit| 10 * number + u32::from(digit - b'0'));
+    (!decimals.is_empty()).then_some((clock, rest))
 }
 
 #[inline]

@@ -98,7 +98,7 @@ impl Keys {
         &self.columns
     }
 
-    /// Returns the higher halves of the first key, if they suffice and there are no rows.
+    /// Returns the higher halves of the first key if they suffice, unless the keys are in rows.
     pub fn high(&self) -> Option<&[u64]> {
         match self.columns.first() {
             Some(Column::High(words)) if self.rows.is_none() => Some(words),
