@@ -321,13 +321,8 @@ impl Keyed {
     pub fn elements(&self, how: &InputSpec) -> Result<(KeyBuf<'static>, KeyMap), Error> {
         fn of<W: KeyWidth>(pieces: &[Piece], map: KeyMap) -> KeyBuf<'static> {
             let of_word = W::map(map);
-            let of_piece = |piece: &Piece| {
-                let mut keys = Vec::with_capacity(piece.len());
-                piece.keys.for_each(0, |word| {
-                    keys.push(W::of_u64(keys::bits(word, map.descending, map.element)).key(of_word));
-                });
-                keys
-            };
+            let key = |word| W::of_u64(keys::bits(word, map.descending, map.element)).key(of_word);
+            let of_piece = |piece: &Piece| piece.keys.words(0).map(key).collect::<Vec<_>>();
             parallel::map_parts(pieces, of_piece).into()
         }
         let element = how.by.element.map_or_else(|| self.census().element(), Ok)?;
@@ -344,7 +339,7 @@ impl Keyed {
         let descending = self.orders[0].descending;
         let of_piece = |piece: &Piece| {
             let mut census = Census::default();
-            piece.keys.for_each(0, |word| census.push(word, descending));
+            piece.keys.words(0).for_each(|word| census.push(word, descending));
             census
         };
         let parts = parallel::map_parts(&self.pieces, of_piece);

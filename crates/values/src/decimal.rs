@@ -7,7 +7,7 @@
 //!
 //! | nearest `f64` | reference | unit of the distance |
 //! |---|---|---|
-//! | integer from 2^53 to 2^64 | the integer | 10^-15 |
+//! | integer from 2^53 to 2^64, inclusive | the integer | 10^-15 |
 //! | other normal number | the shortest decimal that reads as this `f64` | the reference's 34th digit |
 //! | subnormal, zero, or overflow | the shortest decimal | none: below, equal or above |
 //!
@@ -23,9 +23,7 @@
 //! A decimal of up to 15 digits is its own reference, and so is an `f64` printed with the fewest digits. The word
 //! of a number is its key added to 2^127, or subtracted from 2^127. Both keep the lowest bit.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use crate::digit_words::{eight, load8, load16, sixteen};
 use crate::digits::split_exponent;
@@ -44,6 +42,9 @@ const PRECISION: u32 = 34;
 
 /// The decimals of the unit of distance between integers.
 const INTEGER_DECIMALS: usize = 15;
+
+/// The word of a number is its key above or below this word.
+const ORIGIN: u128 = 1 << 127;
 
 /// The greatest exponent that a number may be written with.
 const MOST_EXPONENT: i64 = 1_000_000_000_000_000_000;
@@ -70,21 +71,16 @@ const fn powers<const N: usize>(base: i128) -> [i128; N] {
     powers
 }
 
-/// The upper half of the word of a number that equals its `f64`. The lower half is [`MID`].
+/// The word of an `f64` other than NaN.
 #[inline]
 #[must_use]
-pub fn high(float: f64, descending: bool) -> u64 {
-    let bits = float.to_bits();
-    // A negative number changes all bits, another number its sign.
-    let negative = (bits.cast_signed() >> 63).cast_unsigned();
-    let total = bits ^ (negative | 1 << 63);
-    if descending { !total } else { total }
+pub fn of_float(float: f64, descending: bool) -> u128 {
+    word(middle(float.abs()), (float < 0.0) != descending)
 }
 
 /// The word of a magnitude's key. `negative` turns the order.
 #[inline]
 pub(crate) fn word(key: u128, negative: bool) -> u128 {
-    const ORIGIN: u128 = 1 << 127;
     if negative { ORIGIN - key } else { ORIGIN + key }
 }
 
@@ -103,132 +99,120 @@ fn beside(nearest: f64, distance: i128) -> u128 {
 }
 
 /// Integers of this size have distances in decimals, because their shortest decimals are not themselves.
+#[inline]
 fn is_long_integer(nearest: f64) -> bool {
-    (9_007_199_254_740_992.0..18_446_744_073_709_551_616.0).contains(&nearest)
+    (9_007_199_254_740_992.0..=18_446_744_073_709_551_616.0).contains(&nearest)
 }
 
-/// 2^64. Integers just below are nearest to this `f64`, and its reference is its shortest decimal.
-const END: f64 = 18_446_744_073_709_551_616.0;
-
-/// The shortest decimal of [`END`], and the integer units of a distance from it.
-const END_REFERENCE: i128 = 18_446_744_073_709_552_000;
-const END_UNITS: i128 = 100_000_000_000_000;
+/// The key of an integer near this long integer.
+fn long_integer_key(integer: i128, nearest: f64) -> u128 {
+    beside(nearest, (integer - nearest as i128) * TENS[INTEGER_DECIMALS])
+}
 
 /// The word of an integer of 64 bits.
+///
+/// # Panics
+///
+/// Panics for another integer.
+#[inline]
 #[must_use]
 pub fn of_integer(integer: i128, descending: bool) -> u128 {
-    let magnitude = integer.unsigned_abs();
+    // Conversions of 128-bit integers are function calls.
+    let magnitude = u64::try_from(integer.unsigned_abs()).expect("the integer has 64 bits");
     let nearest = magnitude as f64;
-    let key = if nearest < 9_007_199_254_740_992.0 {
-        middle(nearest)
-    } else if nearest < END {
-        beside(nearest, (magnitude.cast_signed() - nearest as i128) * TENS[INTEGER_DECIMALS])
-    } else {
-        beside(nearest, (magnitude.cast_signed() - END_REFERENCE) * END_UNITS)
-    };
+    let key =
+        if is_long_integer(nearest) { long_integer_key(magnitude.into(), nearest) } else { middle(nearest) };
     word(key, (integer < 0) != descending)
 }
 
 /// The integer of the word of a number, if the number is an integer of 64 bits.
+#[inline]
 #[must_use]
 pub fn integer(word: u128, descending: bool) -> Option<i128> {
-    const ORIGIN: u128 = 1 << 127;
-    let is_above = word >= ORIGIN;
-    let key = if is_above { word - ORIGIN } else { ORIGIN - word };
-    let (nearest, distance) = (f64::from_bits((key >> 64) as u64), i128::from(key as u64) - i128::from(MID));
-    if distance % 2 != 0 || !nearest.is_finite() || nearest > END {
-        return None;
-    }
-    let scaled =
-        |reference: i128, units: i128| (distance / 2 % units == 0).then(|| reference + distance / 2 / units);
-    let magnitude = if nearest >= END {
-        scaled(END_REFERENCE, END_UNITS).filter(|&integer| integer <= u64::MAX.into())?
-    } else if is_long_integer(nearest) {
-        scaled(nearest as i128, TENS[INTEGER_DECIMALS])?
+    const UNIT: i64 = 2 * TENS[INTEGER_DECIMALS] as i64;
+    let key = word.abs_diff(ORIGIN);
+    let (nearest, distance) =
+        (f64::from_bits((key >> 64) as u64), (key as u64).wrapping_sub(MID).cast_signed());
+    let magnitude = if is_long_integer(nearest) {
+        (distance % UNIT == 0).then(|| nearest as i128 + i128::from(distance / UNIT))?
     } else {
         let integer = nearest as i64;
-        (distance == 0 && (integer as f64).to_bits() == nearest.to_bits()).then_some(integer.into())?
+        #[allow(clippy::float_cmp, reason = "the conversion is exact, or it is not")]
+        (distance == 0 && integer as f64 == nearest).then_some(integer.into())?
     };
-    let integer = if is_above == descending && magnitude != 0 { -magnitude } else { magnitude };
-    (integer >= i64::MIN.into()).then_some(integer)
+    let integer = if (word < ORIGIN) == descending { magnitude } else { -magnitude };
+    (i64::MIN.into()..=u64::MAX.into()).contains(&integer).then_some(integer)
 }
 
 /// A decimal without a sign.
-pub(crate) struct Decimal<'a> {
+pub(crate) enum Decimal {
     /// An integer, and the power of ten to multiply it with.
-    short: Option<(u64, i64)>,
-    /// The same decimal. Without digits, `short` has the decimal.
-    digits: Option<Digits<'a>>,
+    Short(u64, i64),
+    Long(Digits),
 }
 
-impl<'a> Decimal<'a> {
+impl Decimal {
     /// Reads a decimal that fills the whole text.
-    pub(crate) fn parse(text: &'a [u8]) -> Option<Self> {
-        let (mantissa, exponent) = split_mantissa(text)?;
-        if exponent.abs() > MOST_EXPONENT {
+    pub(crate) fn parse(text: &[u8]) -> Option<Self> {
+        let end = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
+        let (mantissa, rest) = text.split_at(end);
+        let (exponent, rest) = if rest.is_empty() { (0, rest) } else { split_exponent(rest)? };
+        if !rest.is_empty() || exponent.abs() > MOST_EXPONENT {
             return None;
         }
-        let short = parse_short(mantissa).map(|(integer, scale)| (integer, scale + exponent));
-        let digits = match short {
-            // An integer with these scales has a key without its digits, except at powers of two.
-            Some((_, -27..=0)) => None,
-            _ => Some(Digits::parse(text.into())?),
-        };
-        Some(Self { short, digits })
+        match parse_short(mantissa) {
+            Some((integer, scale)) => Some(Self::Short(integer, scale + exponent)),
+            None => Digits::parse(mantissa, exponent).map(Self::Long),
+        }
     }
 
     /// The decimal times 10^`power`.
     pub(crate) fn shifted(self, power: i64) -> Self {
-        let short = self.short.map(|(integer, scale)| (integer, scale + power));
-        let digits = self.digits.map(|digits| Digits {
-            exponent: digits.exponent + power,
-            has_text_value: false,
-            ..digits
-        });
-        Self { short, digits }
+        match self {
+            Self::Short(integer, scale) => Self::Short(integer, scale + power),
+            Self::Long(digits) => Self::Long(Digits { exponent: digits.exponent + power, ..digits }),
+        }
     }
 
     /// The decimal times 2^`power`; at most 100.
     pub(crate) fn doubled(self, power: u32) -> Self {
-        if let Some((integer, scale)) = self.short.filter(|(integer, _)| integer.leading_zeros() >= power) {
-            return Self { short: Some((integer << power, scale)), digits: None };
+        if let Self::Short(integer, scale) = self
+            && integer.leading_zeros() >= power
+        {
+            return Self::Short(integer << power, scale);
         }
-        let digits = self.into_digits().and_then(|digits| {
-            let mut product: Vec<u8> = digits.iter().collect();
-            let mut carry = 0;
-            for digit in product.iter_mut().rev() {
-                carry += u128::from(*digit) << power;
-                *digit = b'0' + (carry % 10) as u8;
-                carry /= 10;
-            }
-            let mut text = carry.to_string().into_bytes();
-            text.extend(product);
-            Digits::parse(with_exponent(text, digits.scale()))
-        });
-        Self { short: None, digits }
+        let Digits { mut digits, exponent } = self.into_digits();
+        let mut carry = 0;
+        for digit in digits.iter_mut().rev() {
+            carry += u128::from(*digit - b'0') << power;
+            *digit = b'0' + (carry % 10) as u8;
+            carry /= 10;
+        }
+        let carried = carry.to_string().into_bytes();
+        let exponent = exponent + carried.len() as i64;
+        Self::Long(Digits::new([carried, digits].concat(), exponent))
     }
 
     /// The key of the magnitude. A tail is appended if the key is odd.
     pub(crate) fn key(self, tail: &mut Vec<u8>) -> u128 {
-        let short = self.short;
-        if let Some(key) = short.and_then(|(integer, scale)| short_key(integer, scale)) {
+        if let Self::Short(integer, scale) = self
+            && let Some(key) = short_key(integer, scale)
+        {
             return key;
         }
-        self.into_digits().map_or(ZERO, |digits| digits.key(short, tail))
+        self.into_digits().key(tail)
     }
 
-    fn into_digits(self) -> Option<Digits<'a>> {
-        self.digits.or_else(|| {
-            let (integer, scale) = self.short?;
-            Digits::parse(with_exponent(integer.to_string().into_bytes(), scale))
-        })
+    fn into_digits(self) -> Digits {
+        match self {
+            Self::Short(integer, scale) => {
+                let digits = integer.to_string().into_bytes();
+                let exponent = scale + digits.len() as i64;
+                Digits::new(digits, exponent)
+            }
+            Self::Long(digits) => digits,
+        }
     }
-}
-
-/// A number of these digits and this exponent, in text.
-fn with_exponent(mut digits: Vec<u8>, exponent: i64) -> Cow<'static, [u8]> {
-    digits.extend(format!("e{exponent}").bytes());
-    digits.into()
 }
 
 /// Reads digits with or without a point: up to 32 bytes, whose digits are an integer of 64 bits. The scale of
@@ -317,8 +301,7 @@ fn middling_key(mut integer: u64, mut scale: i64) -> Option<u128> {
         0..=22 if integer < SURE || scale == 0 => {
             let nearest = integer as f64 * POWERS[scale as usize];
             if is_long_integer(nearest) {
-                let exact = i128::from(integer) * TENS[scale as usize];
-                return Some(beside(nearest, (exact - nearest as i128) * TENS[INTEGER_DECIMALS]));
+                return Some(long_integer_key(i128::from(integer) * TENS[scale as usize], nearest));
             }
             (integer < 1 << 53).then(|| middle(nearest))
         }
@@ -401,84 +384,63 @@ fn shortest(integer: u64, error: i128, step: i128, unit: i128) -> Option<u64> {
 }
 
 /// The digits of a decimal, without zeros at both ends: 0.d₁d₂d₃… · 10^`exponent`.
-struct Digits<'a> {
-    /// The whole decimal.
-    text: Cow<'a, [u8]>,
-    /// The place of the digits, with a point anywhere among them.
-    place: Range<usize>,
+pub(crate) struct Digits {
+    /// In ASCII.
+    digits: Vec<u8>,
     exponent: i64,
-    /// False after a shift of the exponent, and for an exponent too large for the parser of `f64`.
-    has_text_value: bool,
 }
 
-impl<'a> Digits<'a> {
-    /// Reads a decimal that fills the whole text.
-    fn parse(text: Cow<'a, [u8]>) -> Option<Self> {
-        let (mantissa, written) = split_mantissa(&text)?;
+impl Digits {
+    /// Reads digits with or without a point that fill the whole text.
+    fn parse(mantissa: &[u8], exponent: i64) -> Option<Self> {
         let point = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
-        let (whole, fraction) = (&mantissa[..point], mantissa.get(point + 1..).unwrap_or_default());
-        if whole.len() + fraction.len() == 0 || !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
-            return None;
-        }
-        let is_other = |byte: &u8| !matches!(byte, b'0' | b'.');
-        let first = mantissa.iter().position(is_other).unwrap_or(mantissa.len());
-        let end = mantissa.iter().rposition(is_other).map_or(first, |last| last + 1);
-        let zeros = first.saturating_sub(point + 1) as i64;
-        let exponent = written + point.saturating_sub(first) as i64 - zeros;
-        Some(Self { text, place: first..end, exponent, has_text_value: written.abs() < 1 << 16 })
+        let digits = [&mantissa[..point], mantissa.get(point + 1..).unwrap_or_default()].concat();
+        let is_decimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        is_decimal.then(|| Self::new(digits, exponent + point as i64))
     }
 
-    /// The values of the digits.
-    fn iter(&self) -> impl Iterator<Item = u8> {
-        self.text[self.place.clone()].iter().filter(|&&byte| byte != b'.').map(|byte| byte - b'0')
+    /// The digits without the zeros at both ends.
+    fn new(mut digits: Vec<u8>, exponent: i64) -> Self {
+        digits.truncate(digits.iter().rposition(|&digit| digit != b'0').map_or(0, |last| last + 1));
+        let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+        digits.drain(..zeros);
+        Self { digits, exponent: exponent - zeros as i64 }
     }
 
-    /// The power of ten of the last digit.
-    fn scale(&self) -> i64 {
-        self.exponent - self.iter().count() as i64
-    }
-
-    /// The key of the magnitude. A tail is appended if the key is odd. `short` is the same decimal as an integer
-    /// and its scale.
+    /// The key of the magnitude. A tail is appended if the key is odd.
     #[cold]
-    fn key(&self, short: Option<(u64, i64)>, tail: &mut Vec<u8>) -> u128 {
-        if self.place.is_empty() {
+    fn key(&self, tail: &mut Vec<u8>) -> u128 {
+        if self.digits.is_empty() {
             return ZERO;
         }
         let nearest = self.nearest();
         if !nearest.is_normal() {
             return self.outer_key(nearest, tail);
         }
+        // Without a long integer, these digits are the shortest decimal.
+        if self.digits.len() <= 15 && !is_long_integer(nearest) {
+            return middle(nearest);
+        }
         let (reference, place) = reference(nearest);
-        if let Some((integer, scale)) = short {
-            let units = i128::from(integer) * TENS[(scale - place) as usize];
-            return beside(nearest, units - reference);
+        let (units, rest) = self.digits.split_at(self.digits.len().min((self.exponent - place) as usize));
+        let zeros = (self.exponent - place) as usize - units.len();
+        let units = units.iter().fold(0, |units, digit| units * 10 + i128::from(digit - b'0'));
+        let key = beside(nearest, units * TENS[zeros] - reference);
+        if rest.is_empty() {
+            return key;
         }
-        let mut digits = self.iter();
-        let mut units = 0;
-        // 64 bits hold 18 digits.
-        let mut missing = (self.exponent - place) as usize;
-        while missing > 0 {
-            let count = missing.min(18);
-            let part = (0..count).fold(0, |part, _| part * 10 + u64::from(digits.next().unwrap_or(0)));
-            units = units * TENS[count] + i128::from(part);
-            missing -= count;
-        }
-        let key = beside(nearest, units - reference);
-        let Some(first) = digits.next() else { return key };
-        push_digits(std::iter::once(first).chain(digits), tail);
+        push_digits(rest, tail);
         key | 1
     }
 
     /// The key of a magnitude without a normal `f64`.
     fn outer_key(&self, nearest: f64, tail: &mut Vec<u8>) -> u128 {
         let held = nearest.min(f64::MAX);
-        let mut buffer = zmij::Buffer::new();
-        let order = match Digits::parse(buffer.format_finite(held).as_bytes().into()) {
-            Some(shortest) if nearest.is_finite() && nearest > 0.0 => {
-                self.exponent.cmp(&shortest.exponent).then_with(|| self.iter().cmp(shortest.iter()))
-            }
-            _ => Ordering::Greater,
+        let shortest = shortest_decimal(held).into_digits();
+        let order = if nearest.is_finite() && nearest > 0.0 {
+            self.exponent.cmp(&shortest.exponent).then_with(|| self.digits.cmp(&shortest.digits))
+        } else {
+            Ordering::Greater
         };
         let low = match order {
             Ordering::Equal => return middle(held),
@@ -486,7 +448,7 @@ impl<'a> Digits<'a> {
             Ordering::Greater => u64::MAX,
         };
         tail.extend((self.exponent.cast_unsigned() ^ 1 << 63).to_be_bytes());
-        push_digits(self.iter(), tail);
+        push_digits(&self.digits, tail);
         u128::from(held.to_bits()) << 64 | u128::from(low)
     }
 
@@ -495,15 +457,14 @@ impl<'a> Digits<'a> {
         if self.exponent.abs() > 400 {
             return if self.exponent > 0 { f64::INFINITY } else { 0.0 };
         }
-        let parsed = if self.has_text_value {
-            fast_float2::parse(&self.text)
-        } else {
-            let mut text = b".".to_vec();
-            text.extend(self.iter().map(|digit| digit + b'0'));
-            fast_float2::parse(with_exponent(text, self.exponent))
-        };
-        parsed.expect("the parser reads all decimals")
+        let text = [b".", &self.digits[..], format!("e{}", self.exponent).as_bytes()].concat();
+        fast_float2::parse(text).expect("the parser reads all decimals")
     }
+}
+
+/// The shortest decimal that reads as this `f64`.
+fn shortest_decimal(float: f64) -> Decimal {
+    Decimal::parse(zmij::Buffer::new().format_finite(float).as_bytes()).expect("a float prints as a decimal")
 }
 
 /// The reference decimal of a normal `f64`, in units of 10 to a power; and this power.
@@ -511,27 +472,18 @@ fn reference(nearest: f64) -> (i128, i64) {
     if is_long_integer(nearest) {
         return (nearest as i128 * TENS[INTEGER_DECIMALS], -(INTEGER_DECIMALS as i64));
     }
-    let mut buffer = zmij::Buffer::new();
-    let shortest = Decimal::parse(buffer.format_finite(nearest).as_bytes());
-    let (integer, scale) = shortest.and_then(|shortest| shortest.short).expect("17 digits are an integer");
+    let Decimal::Short(integer, scale) = shortest_decimal(nearest) else {
+        panic!("17 digits are an integer")
+    };
     let zeros = PRECISION - 1 - integer.ilog10();
     (i128::from(integer) * TENS[zeros as usize], scale - i64::from(zeros))
 }
 
 /// Appends digits so that bytes compare as the digits do.
-fn push_digits(mut digits: impl Iterator<Item = u8>, tail: &mut Vec<u8>) {
-    while let Some(tens) = digits.next() {
-        tail.push(1 + 10 * tens + digits.next().unwrap_or(0));
-    }
+fn push_digits(digits: &[u8], tail: &mut Vec<u8>) {
+    let value = |digit: Option<&u8>| digit.map_or(0, |digit| digit - b'0');
+    tail.extend(digits.chunks(2).map(|pair| 1 + 10 * value(pair.first()) + value(pair.get(1))));
     tail.push(0);
-}
-
-/// Splits a number into its mantissa and its exponent.
-fn split_mantissa(text: &[u8]) -> Option<(&[u8], i64)> {
-    let end = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
-    let (mantissa, rest) = text.split_at(end);
-    let (exponent, rest) = if rest.is_empty() { (0, rest) } else { split_exponent(rest)? };
-    rest.is_empty().then_some((mantissa, exponent))
 }
 
 #[cfg(test)]
@@ -740,11 +692,11 @@ mod tests {
         }
         assert_eq!(
             key("0.1000000000000000000000000000000000123"),
-            ((u128::from(high(0.1, false)) << 64 | u128::from(MID)) + 1, vec![13, 31, 0])
+            (of_float(0.1, false) + 1, vec![13, 31, 0])
         );
         for float in [0.0, 1.5, -1.5, f64::MAX, -5e-324, f64::INFINITY, f64::NEG_INFINITY] {
             for descending in [false, true] {
-                let word = u128::from(high(float, descending)) << 64 | u128::from(MID);
+                let word = of_float(float, descending);
                 assert_eq!(key_in(&format!("{float:e}"), descending), (word, vec![]), "{float}");
             }
         }
@@ -759,25 +711,26 @@ mod tests {
             let float =
                 f64::from_bits(if round % 2 == 0 { bits } else { bits >> 6 & !(0x3F << 58) | 0x3E << 56 });
             if float.is_finite() && !is_long_integer(float.abs()) {
-                let word = u128::from(high(float, false)) << 64 | u128::from(MID);
+                let word = of_float(float, false);
                 let mut buffer = zmij::Buffer::new();
                 assert_eq!(key(buffer.format_finite(float)), (word, vec![]), "{float:e}");
             }
         }
     }
 
+    /// The digits of a decimal without zeros at both ends, and their scale.
+    fn digits_and_scale(text: &str) -> (u128, i64) {
+        let digits = Decimal::parse(text.as_bytes()).unwrap().into_digits();
+        // 128 bits hold 38 digits.
+        let first = &digits.digits[..digits.digits.len().min(38)];
+        let integer = first.iter().fold(0, |integer, digit| integer * 10 + u128::from(digit - b'0'));
+        (integer, digits.exponent - first.len() as i64)
+    }
+
     /// The digits and the scale of a decimal near a limit.
     fn anchor() -> impl Strategy<Value = (u128, i64)> {
-        let limits: Vec<_> = NUMBERS
-            .iter()
-            .filter_map(|text| {
-                let digits = Digits::parse(text.trim_start_matches(['+', '-']).as_bytes().into())?;
-                Some((
-                    digits.iter().fold(0, |integer, digit| integer * 10 + u128::from(digit)),
-                    digits.scale(),
-                ))
-            })
-            .collect();
+        let limits: Vec<_> =
+            NUMBERS.iter().map(|text| digits_and_scale(text.trim_start_matches(['+', '-']))).collect();
         prop_oneof![
             prop::sample::select(limits),
             // Between two integers of `f64`, and between two fractions.
@@ -790,14 +743,9 @@ mod tests {
             (0..u128::MAX >> 1, -400_i64..400),
             (0..1_u128 << 64, -30_i64..10),
             (0_u32..38, -345_i64..310).prop_map(|(power, scale)| (10_u128.pow(power), scale)),
-            any::<f64>().prop_filter_map("finite", |float| {
-                let text = format!("{:e}", float.abs());
-                let digits = Digits::parse(text.as_bytes().into())?;
-                Some((
-                    digits.iter().fold(0, |integer, digit| integer * 10 + u128::from(digit)),
-                    digits.scale(),
-                ))
-            }),
+            any::<f64>()
+                .prop_filter("finite", |float| float.is_finite())
+                .prop_map(|float| digits_and_scale(&format!("{:e}", float.abs()))),
         ]
     }
 
@@ -828,7 +776,7 @@ mod tests {
             let integer = (integer as u64).wrapping_add_signed(difference);
             let text = format!("{integer}e{scale}");
             let mut tail = Vec::new();
-            let expected = Digits::parse(text.as_bytes().into()).unwrap().key(None, &mut tail);
+            let expected = Decimal::Short(integer, scale).into_digits().key(&mut tail);
             if let Some(key) = short_key(integer, scale) {
                 prop_assert_eq!((key, &tail[..]), (expected, &[][..]), "{}", text);
             }

@@ -1,7 +1,7 @@
 //! Digits of a text as words, with the value of one digit in each byte.
 
 /// Eight digits 0.
-pub(crate) const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
+const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
 
 /// The values of 1 to 8 digits, one in each byte, the last digit in the highest byte. Other bytes have values
 /// above 9.

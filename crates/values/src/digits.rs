@@ -1,20 +1,15 @@
 //! Digits at the beginning of a text.
 
-use crate::digit_words::{ZEROS, eight};
+/// Splits behind the first bytes with a property.
+#[inline]
+pub(crate) fn split_while(text: &[u8], holds: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
+    text.split_at(text.iter().position(|byte| !holds(byte)).unwrap_or(text.len()))
+}
 
 /// The digits at the beginning of a text, and the text behind the digits.
 #[inline]
 pub(crate) fn split_digits(text: &[u8]) -> (&[u8], &[u8]) {
-    let mut count = 0;
-    for word in text.as_chunks::<8>().0 {
-        let others = eight::others(u64::from_le_bytes(*word) ^ ZEROS);
-        if others != 0 {
-            return text.split_at(count + others.trailing_zeros() as usize / 8);
-        }
-        count += 8;
-    }
-    let rest = &text[count..];
-    text.split_at(count + rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len()))
+    split_while(text, u8::is_ascii_digit)
 }
 
 /// Splits a plus or minus, true for minus, from a field.

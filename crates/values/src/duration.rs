@@ -19,7 +19,7 @@
 //! A duration is a whole number of attoseconds, so that a benchmark's `1.2345ns` is exact. Finer durations are
 //! refused, so that two durations never become equal by rounding.
 
-use crate::digits::{Decimal, split_digits, split_sign};
+use crate::digits::{Decimal, split_digits, split_sign, split_while};
 
 /// The attoseconds of a second.
 const SECOND: u128 = 1_000_000_000_000_000_000;
@@ -68,8 +68,8 @@ fn units(mut text: &[u8]) -> Option<(u128, Shape)> {
         let (number, rest) = Decimal::split(text)?;
         let is_integer = text[..text.len() - rest.len()].iter().all(u8::is_ascii_digit);
         let rest = rest.trim_ascii_start();
-        let end = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b' ' | b'\t');
-        let (name, rest) = rest.split_at(rest.iter().position(end).unwrap_or(rest.len()));
+        let is_name = |byte: &u8| !matches!(byte, b'0'..=b'9' | b'.' | b'+' | b'-' | b' ' | b'\t');
+        let (name, rest) = split_while(rest, is_name);
         let unit = match name {
             [] if last == u128::MAX && rest.is_empty() => SECOND,
             _ => unit(name).filter(|&unit| unit < last)?,

@@ -8,6 +8,8 @@
 //! 0       00
 //! ```
 
+use crate::digits::split_while;
+
 /// True if the field is a hexadecimal number without a sign, with or without `0x`, in either case. Spaces and tabs
 /// around the number do not count.
 pub(crate) fn is_hex(field: &[u8]) -> bool {
@@ -25,9 +27,7 @@ fn digits(mut field: &[u8]) -> &[u8] {
 
 /// Appends the key of a field that [`is_hex`] accepts. Leading zeros do not count.
 pub(crate) fn push_hex(field: &[u8], to: &mut Vec<u8>) {
-    let digits = digits(field);
-    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    let digits = &digits[zeros..];
+    let (_, digits) = split_while(digits(field), |&digit| digit == b'0');
     push_count(digits.len().div_ceil(2), to);
     let (odd, pairs) = digits.split_at(digits.len() % 2);
     to.extend(odd.iter().map(|&digit| value(digit)));

@@ -11,6 +11,8 @@
 //! (`12,34,567`). Other groups are refused. A point in another role is refused, too: `1.5` is 1.5 to some readers
 //! and 15 to other readers.
 
+use crate::digits::split_digits;
+
 /// The text behind a character.
 pub(crate) fn strip_char(text: &[u8], c: char) -> Option<&[u8]> {
     text.strip_prefix(c.encode_utf8(&mut [0; 4]).as_bytes())
@@ -76,30 +78,22 @@ impl Marks {
 
     /// The length of the digits and separators in front of the decimal sign. `None` refuses wrong groups.
     fn whole_length(self, bytes: &[u8]) -> Option<usize> {
-        let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let first = digits(0);
-        let mut end = first;
-        // The length of the last group, and of the groups between the first and the last.
-        let (mut last, mut middle) = (None, None);
-        while first > 0
+        let digits = |from: usize| split_digits(&bytes[from..]).0.len();
+        let mut end = digits(0);
+        let mut groups = vec![end];
+        // A mark without a digit behind it ends the number.
+        while end > 0
             && let Some(mark) = self.thousands
-            && let Some(rest) = strip_char(&bytes[end..], mark)
+            && let Some(rest @ [b'0'..=b'9', ..]) = strip_char(&bytes[end..], mark)
         {
             let start = bytes.len() - rest.len();
-            let length = digits(start);
-            // A mark without a digit behind it ends the number.
-            if length == 0 {
-                break;
-            }
-            if let Some(last) = last {
-                if !matches!(last, 2 | 3) || middle.is_some_and(|middle| middle != last) {
-                    return None;
-                }
-                middle = Some(last);
-            }
-            (last, end) = (Some(length), start + length);
+            groups.push(digits(start));
+            end = start + digits(start);
         }
-        let is_grouped = last.is_none_or(|last| last == 3 && first <= middle.unwrap_or(3));
+        let [first, middle @ .., last] = &groups[..] else { return Some(end) };
+        let size = middle.first().unwrap_or(&3);
+        let is_grouped =
+            *last == 3 && matches!(size, 2 | 3) && first <= size && middle.iter().all(|group| group == size);
         is_grouped.then_some(end)
     }
 }

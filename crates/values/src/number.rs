@@ -9,7 +9,7 @@
 use std::fmt;
 
 use crate::decimal::{self, Decimal, ZERO};
-pub use crate::decimal::{MID, high, integer, of_integer};
+pub use crate::decimal::{MID, integer, of_float, of_integer};
 use crate::digits::{self, split_sign};
 use crate::marks::{Marks, strip_char};
 use crate::size::{Units, parse_unit};
@@ -77,18 +77,16 @@ impl Reader {
     fn any_key(&mut self, field: &[u8], descending: bool, tail: &mut Vec<u8>) -> Option<Value> {
         let Notation { marks, sign, units, leading } = &self.notation;
         if let Some(special) = parse_special(field) {
-            let word = u128::from(high(special, descending)) << 64 | u128::from(MID);
-            return Some(if special.is_nan() { Value::Nan } else { Value::Word(word) });
+            return Some(match special.is_nan() {
+                true => Value::Nan,
+                false => Value::Word(of_float(special, descending)),
+            });
         }
         let (negative, text) =
             if let Some(sign) = sign { sign.strip(field, *leading)? } else { split_sign(field) };
         let text = if let Some(marks) = marks { marks.respell(text, &mut self.respelled)? } else { text };
         let start = tail.len();
-        let short = if self.is_plain || *leading { None } else { decimal::parse_short(text) };
-        let key = match short.and_then(|(integer, scale)| decimal::short_key(integer, scale)) {
-            Some(key) => key,
-            None => parse_decimal(text, *units, *leading)?.0.key(tail),
-        };
+        let key = parse_decimal(text, *units, *leading)?.0.key(tail);
         let turns = (negative == Some(true) && key != ZERO) != descending;
         if turns {
             tail[start..].iter_mut().for_each(|byte| *byte = !*byte);
@@ -99,17 +97,16 @@ impl Reader {
 
 /// Reads a number without digits.
 fn parse_special(field: &[u8]) -> Option<f64> {
-    let (minus, name) = split_sign(field);
-    let is = |special: &str| name.eq_ignore_ascii_case(special.as_bytes());
-    if is("inf") || is("infinity") {
-        return Some(if minus == Some(true) { f64::NEG_INFINITY } else { f64::INFINITY });
+    let (_, name) = split_sign(field);
+    if !name.first()?.is_ascii_alphabetic() {
+        return None;
     }
-    is("nan").then_some(f64::NAN)
+    std::str::from_utf8(field).ok()?.parse().ok()
 }
 
 /// Reads the decimal, and the unit behind it, that fill a text, or that a text begins with. The last value is the
 /// length of the unit.
-fn parse_decimal(text: &[u8], units: Units, leading: bool) -> Option<(Decimal<'_>, usize)> {
+fn parse_decimal(text: &[u8], units: Units, leading: bool) -> Option<(Decimal, usize)> {
     let is_whole = || text.last().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.');
     if !leading && (units == Units::Refused || is_whole()) {
         return Decimal::parse(text).map(|decimal| (decimal, 0));
@@ -159,14 +156,7 @@ impl Sign {
 
     /// The sign at either end of a field without plus or minus.
     fn find(field: &[u8]) -> Option<Self> {
-        if let ([first, ..], [.., last]) = (field, field)
-            && first.is_ascii()
-            && last.is_ascii()
-        {
-            let byte = [*first, *last].into_iter().find(|byte| matches!(byte, b'$' | b'%'));
-            return byte.and_then(|byte| Self::new(byte.into()));
-        }
-        let first = field.utf8_chunks().next()?.valid().chars().next();
+        let first = field.chunks(4).next()?.utf8_chunks().next()?.valid().chars().next();
         let last = field.rchunks(4).next()?.utf8_chunks().last()?;
         let last = if last.invalid().is_empty() { last.valid().chars().next_back() } else { None };
         [first, last].into_iter().flatten().find_map(Self::new)

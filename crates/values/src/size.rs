@@ -51,9 +51,6 @@ pub(crate) fn parse_unit(bytes: &[u8], units: Units) -> (Unit, usize) {
 impl Unit {
     /// The number of units as a number of bytes.
     pub(crate) fn times(self, decimal: Decimal) -> Decimal {
-        if self.power == 0 {
-            return decimal;
-        }
         if self.is_binary {
             decimal.doubled(10 * self.power)
         } else {

@@ -34,10 +34,7 @@ impl Spelling {
     /// Returns the longest time at the beginning of a text, and its length.
     #[inline]
     pub fn time_at(&self, text: &[u8]) -> Option<(Time, usize)> {
-        let known = time::time_at(text);
-        let Some(times) = &self.times else { return known };
-        let length = |time: &Option<(Time, usize)>| time.as_ref().map(|(_, length)| *length);
-        let other = times.time_at(text);
-        if length(&other) > length(&known) { other } else { known }
+        let other = self.times.as_ref().and_then(|times| times.time_at(text));
+        other.into_iter().chain(time::time_at(text)).max_by_key(|(_, length)| *length)
     }
 }

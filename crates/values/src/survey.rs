@@ -11,7 +11,7 @@ use crate::day_month::DayMonth;
 pub use crate::decision::{Apart, Decision, Example, Found, Note, TimeForm};
 use crate::digits::{split_digits, split_sign};
 use crate::duration::{self, Shape};
-use crate::number::{self, Sign};
+use crate::number::{self, Seen, Sign};
 use crate::spelling::Spelling;
 use crate::time::{self, Time};
 use crate::version;
@@ -90,12 +90,12 @@ impl Class {
     fn at(&self) -> u64 {
         self.first.as_ref().map_or(u64::MAX, |first| first.at)
     }
+}
 
-    /// Joins two classes, with the first field of both.
-    fn earlier(&self, other: &Self) -> Self {
-        let first = if other.at() < self.at() { &other.first } else { &self.first };
-        Self { count: self.count + other.count, first: first.clone() }
-    }
+/// Joins classes, with the first field of all.
+fn joined(classes: &[&Class]) -> Class {
+    let first = classes.iter().filter_map(|class| class.first.as_ref()).min_by_key(|first| first.at);
+    Class { count: classes.iter().map(|class| class.count).sum(), first: first.cloned() }
 }
 
 /// The facts known about the fields of a column.
@@ -114,8 +114,8 @@ pub struct Survey {
     times: Class,
     /// The first time in each form.
     forms: Vec<(TimeForm, Example)>,
-    /// Months of times without a year: January and December.
-    year_ends: [bool; 2],
+    /// A bit for each month of the times without a year. Bit 0 stands for times with a year.
+    months: u16,
     /// Sizes with a unit; a field that fits a time counts as a time instead.
     sizes: Class,
     words: Class,
@@ -230,8 +230,6 @@ impl Survey {
     }
 
     fn push_other(&mut self, field: &Field, at: u64, spelling: &Spelling, spans: bool) {
-        let first = field.text[0];
-        let may_have_digits = first.is_ascii_digit() || !first.is_ascii_alphabetic();
         let seen = if spans && begins_time(field) {
             None
         } else {
@@ -239,32 +237,26 @@ impl Survey {
         };
         // A JSON string is never a number, but may be a size.
         let is_string = field.json.is_some();
-        self.digits_in_strings +=
-            u64::from(is_string && seen.as_ref().is_some_and(|seen| !seen.has_unit && seen.has_digit));
-        let seen = seen.filter(|seen| !is_string || seen.has_unit);
-        let is_number = seen.as_ref().is_some_and(|seen| !seen.has_unit);
-        match &seen {
-            Some(seen) if is_number && !seen.has_digit => self.special.push(field, at),
-            Some(seen) if is_number => match seen.sign {
-                None => {
-                    self.has_other_numbers = true;
-                    self.plain.push(field, at);
-                }
-                sign if self.sign.is_none() || self.sign == sign => {
-                    self.sign = sign;
-                    self.signed.push(field, at);
-                }
-                _ => self.other_signs.push(field, at),
-            },
-            _ => match spelling.time(if spans { field.rest } else { field.text }, spans) {
+        let number = seen.filter(|seen| !seen.has_unit);
+        self.digits_in_strings += u64::from(is_string && number.is_some_and(|number| number.has_digit));
+        match number.filter(|_| !is_string) {
+            Some(Seen { has_digit: false, .. }) => self.special.push(field, at),
+            Some(Seen { sign: None, .. }) => {
+                self.has_other_numbers = true;
+                self.plain.push(field, at);
+            }
+            Some(Seen { sign, .. }) if self.sign.is_none() || self.sign == sign => {
+                self.sign = sign;
+                self.signed.push(field, at);
+            }
+            Some(_) => self.other_signs.push(field, at),
+            None => match spelling.time(if spans { field.rest } else { field.text }, spans) {
                 Some(time) => self.push_time(&time, field, at),
-                None if seen.is_some() => self.sizes.push(field, at),
+                None if seen.is_some_and(|seen| seen.has_unit) => self.sizes.push(field, at),
                 None => self.words.push(field, at),
             },
         }
-        let shape =
-            if may_have_digits || matches!(first, b'P' | b'p') { duration::parse(field.text) } else { None };
-        match shape {
+        match duration::parse(field.text) {
             Some((duration, shape)) if shape != Shape::Seconds || duration == 0 => {
                 note_first(&mut self.shapes, shape, || field.example(at));
             }
@@ -274,13 +266,9 @@ impl Survey {
             Some(points) => self.two_points |= points >= 2,
             None => self.no_version.push(field, at),
         }
-        let day_month = match first.is_ascii_digit() {
-            true if spans => DayMonth::at(field.rest),
-            true => DayMonth::of(field.text),
-            false => DayMonth::NONE,
-        };
+        let day_month = if spans { DayMonth::at(field.rest) } else { DayMonth::of(field.text) };
         self.day_month = self.day_month.and(day_month);
-        let has_comma = may_have_digits && is_with_comma(field.text);
+        let has_comma = is_with_comma(field.text);
         self.has_comma |= has_comma;
         self.has_no_comma |= !has_comma;
     }
@@ -288,16 +276,13 @@ impl Survey {
     fn push_time(&mut self, time: &Time, field: &Field, at: u64) {
         self.times.push(field, at);
         note_first(&mut self.forms, TimeForm::from(time), || field.example(at));
-        if !time.year {
-            self.year_ends[0] |= time.month == 1;
-            self.year_ends[1] |= time.month == 12;
-        }
+        self.months |= 1 << time.month;
     }
 
     /// Adds the fields that follow these.
     pub fn merge(&mut self, mut later: Self) {
         if self.sign.is_some() && later.sign.is_some() && self.sign != later.sign {
-            later.other_signs = std::mem::take(&mut later.signed).earlier(&later.other_signs);
+            later.other_signs = joined(&[&std::mem::take(&mut later.signed), &later.other_signs]);
         }
         self.sign = self.sign.or(later.sign);
         let classes = [
@@ -316,7 +301,7 @@ impl Survey {
         classes.for_each(|(class, later)| class.merge(later));
         later.forms.into_iter().for_each(|(form, first)| note_first(&mut self.forms, form, || first));
         later.shapes.into_iter().for_each(|(shape, first)| note_first(&mut self.shapes, shape, || first));
-        self.year_ends.iter_mut().zip(later.year_ends).for_each(|(one, other)| *one |= other);
+        self.months |= later.months;
         self.two_points |= later.two_points;
         self.day_month = self.day_month.and(later.day_month);
         self.digits_in_strings += later.digits_in_strings;
@@ -401,7 +386,8 @@ impl Survey {
             let what = if one.year == other.year { Apart::Zones } else { Apart::Years };
             return Decision::Apart { what, first: first.clone(), misfit: misfit.clone() };
         }
-        let note = (self.year_ends == [true; 2]).then_some(Note::YearEnds);
+        let year_ends = 1 << 1 | 1 << 12;
+        let note = (self.months & year_ends == year_ends).then_some(Note::YearEnds);
         Decision::Kind(self.form().map_or(Found::Text, Found::Time), note)
     }
 
@@ -417,23 +403,17 @@ impl Survey {
 
     /// Decides between text, and numbers or times beside words.
     fn of_words(&self) -> Decision {
-        let (mut numbers, mut words, mut sign) = (Class::default(), self.words.clone(), None);
+        let Self { plain, signed, sign, other_signs, special, sizes, words, .. } = self;
         let [_, strings, _] = &self.json;
-        if !strings.is_empty() {
-            words = words.earlier(&self.sizes);
-        } else if self.plain.is_empty() && self.other_signs.is_empty() && !self.signed.is_empty() {
-            sign = self.sign;
-            numbers = self.signed.clone();
-            words = words.earlier(&self.special).earlier(&self.sizes);
+        let (numbers, words, sign) = if !strings.is_empty() {
+            (joined(&[]), joined(&[words, sizes]), None)
+        } else if plain.is_empty() && other_signs.is_empty() && !signed.is_empty() {
+            (signed.clone(), joined(&[words, special, sizes]), *sign)
+        } else if plain.is_empty() && sizes.is_empty() {
+            (joined(&[]), joined(&[words, special, signed, other_signs]), None)
         } else {
-            numbers = numbers.earlier(&self.plain).earlier(&self.sizes);
-            if numbers.is_empty() {
-                words = words.earlier(&self.special);
-            } else {
-                numbers = numbers.earlier(&self.special);
-            }
-            words = words.earlier(&self.signed).earlier(&self.other_signs);
-        }
+            (joined(&[plain, sizes, special]), joined(&[words, signed, other_signs]), None)
+        };
         if numbers.is_empty() && self.times.is_empty() {
             return Decision::Kind(Found::Text, self.note_on_text());
         }
@@ -460,19 +440,15 @@ impl Survey {
             return Some(Note::Commas);
         }
         let most = |count| count > all / 2 && all > 2;
-        let others = self.words.earlier(&self.special).earlier(&self.other_signs);
-        let (kind, other) = if most(all - self.no_duration.count) && self.has_durations() {
-            (Found::Duration, self.no_duration.first.clone())
-        } else if most(all - self.no_version.count) && self.two_points {
-            (Found::Version, self.no_version.first.clone())
-        } else if most(self.signed.count) {
-            (Found::Number(self.sign), others.first)
-        } else if most(self.sizes.count) {
-            (Found::Size, others.first)
-        } else {
-            return None;
-        };
-        Some(Note::Most(kind, other?))
+        let others = joined(&[&self.words, &self.special, &self.other_signs]);
+        let kinds = [
+            (Found::Duration, self.has_durations() && most(all - self.no_duration.count), &self.no_duration),
+            (Found::Version, self.two_points && most(all - self.no_version.count), &self.no_version),
+            (Found::Number(self.sign), most(self.signed.count), &others),
+            (Found::Size, most(self.sizes.count), &others),
+        ];
+        let (kind, _, others) = kinds.into_iter().find(|(_, is_most, _)| *is_most)?;
+        Some(Note::Most(kind, others.first.clone()?))
     }
 
     /// Numbers with one point may be versions if one ends in 0 and they differ in length.
@@ -494,5 +470,5 @@ fn mixed(kind: Found, fitting: &Class, others: &[&Class]) -> Decision {
 /// Returns true for a field of digits, signs, points and at least one comma.
 fn is_with_comma(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b',');
-    text.contains(&b',') && text.iter().all(is_part)
+    text.iter().all(is_part) && text.contains(&b',')
 }

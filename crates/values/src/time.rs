@@ -18,12 +18,10 @@
 //! - The name of a day of the week is not compared with the date.
 //! - The blanks within a time may be tabs.
 
+use crate::digits::split_digits;
+
 /// Nanoseconds per second.
 pub(crate) const SECOND: i128 = 1_000_000_000;
-
-/// The nanoseconds of the last decimal, by the number of decimals.
-const UNITS: [u32; 10] =
-    [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
 
 /// The year of times without a year. February 29th exists in this year.
 pub(crate) const LEAP_YEAR: u32 = 1972;
@@ -58,12 +56,6 @@ pub fn time_at(text: &[u8]) -> Option<(Time, usize)> {
         [_, _, _, b' ' | b'\t' | b',', ..] => name_first(text)?,
         _ => return None,
     };
-    Some((parts.time()?, text.len() - rest.len()))
-}
-
-/// The time of an access log at the beginning of a text, and its length.
-pub(crate) fn access_log_at(text: &[u8]) -> Option<(Time, usize)> {
-    let (parts, rest) = access_log(text)?;
     Some((parts.time()?, text.len() - rest.len()))
 }
 
@@ -164,11 +156,8 @@ fn name_first(text: &[u8]) -> Split<'_> {
 
 /// The form of ctime without the day of the week; a zone may stand before or behind the year.
 fn ctime(text: &[u8]) -> Split<'_> {
-    let (month, day, clock, mut rest) = month_day_clock(text)?;
-    let mut zone_before = None;
-    if let Some((zone, after)) = zone(rest) {
-        (zone_before, rest) = (Some(zone), after);
-    }
+    let (month, day, clock, rest) = month_day_clock(text)?;
+    let (zone_before, rest) = zone(rest).map_or((None, rest), |(zone, after)| (Some(zone), after));
     let &[b' ' | b'\t', y1, y2, y3, y4, ref rest @ ..] = rest else { return None };
     let year = year([y1, y2, y3, y4])?;
     let (zone, rest) =
@@ -260,15 +249,10 @@ fn clock(text: &[u8]) -> Option<(Clock, &[u8])> {
     let &[b':', s1, s2, ref rest @ ..] = rest else { return Some((clock, rest)) };
     clock.second = number(s1, s2)?;
     let [b'.' | b',', decimals @ ..] = rest else { return Some((clock, rest)) };
-    let mut count = 0;
-    while let Some(digit) =
-        decimals.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
-    {
-        clock.nanoseconds = clock.nanoseconds.wrapping_mul(10).wrapping_add(digit.into());
-        count += 1;
-    }
-    clock.nanoseconds = clock.nanoseconds.wrapping_mul(*UNITS.get(count)?);
-    (count > 0).then(|| (clock, &decimals[count..]))
+    let (decimals, rest) = split_digits(decimals);
+    let unit = 10_u32.pow(9_u32.checked_sub(decimals.len() as u32)?);
+    clock.nanoseconds = unit * decimals.iter().fold(0, |number, digit| 10 * number + u32::from(digit - b'0'));
+    (!decimals.is_empty()).then_some((clock, rest))
 }
 
 #[inline]
@@ -278,7 +262,7 @@ fn clock_with_seconds(text: &[u8]) -> Option<(Clock, &[u8])> {
 
 /// Days since the beginning of 1970, if the date exists.
 #[inline]
-pub(crate) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
+fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     /// Days from March 1st of the year -400 to the beginning of 1970.
     const TO_1970: i32 = 865_565;
     let leap_year = year.is_multiple_of(if year.is_multiple_of(100) { 400 } else { 4 });
@@ -326,21 +310,9 @@ fn day(text: &[u8]) -> Option<(u32, &[u8])> {
 #[inline]
 fn month(name: [u8; 3]) -> Option<u32> {
     // The bit makes a capital letter small, and turns no other character into a letter.
-    Some(match &name.map(|letter| letter | 0x20) {
-        b"jan" => 1,
-        b"feb" => 2,
-        b"mar" => 3,
-        b"apr" => 4,
-        b"may" => 5,
-        b"jun" => 6,
-        b"jul" => 7,
-        b"aug" => 8,
-        b"sep" => 9,
-        b"oct" => 10,
-        b"nov" => 11,
-        b"dec" => 12,
-        _ => return None,
-    })
+    let name = name.map(|letter| letter | 0x20);
+    let (names, _) = b"janfebmaraprmayjunjulaugsepoctnovdec".as_chunks();
+    names.iter().position(|month| *month == name).map(|month| month as u32 + 1)
 }
 
 #[cfg(test)]

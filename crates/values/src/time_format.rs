@@ -26,13 +26,13 @@
 
 use std::str::FromStr;
 
-use jiff::civil::Weekday;
+use jiff::civil::{DateTime, Weekday};
 use jiff::fmt::rfc2822;
 use jiff::fmt::strtime::BrokenDownTime;
 
 use crate::digits::{Decimal, split_sign};
 use crate::duration::signed;
-use crate::time::{LEAP_YEAR, SECOND, Time, access_log_at, days};
+use crate::time::{LEAP_YEAR, SECOND, Time, time_at};
 
 /// A form of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,16 +54,6 @@ struct Pattern {
     text: String,
     /// The offset of `%S` in the text.
     second: Option<usize>,
-    date: Date,
-}
-
-/// The parts of a date in a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Date {
-    /// Without any part, the date is the first day of 1970.
-    Parts { year: bool, month: bool, day: bool },
-    /// A week of ISO 8601 with its year.
-    Week { weekday: bool },
 }
 
 impl FromStr for TimeFormat {
@@ -94,7 +84,7 @@ impl TimeFormat {
     /// The time at the beginning of a text, and its length. A blank, a tab or the end of the text follows the time.
     pub fn time_at(&self, text: &[u8]) -> Option<(Time, usize)> {
         let (time, length) = match &self.0 {
-            Form::Clf => access_log_at(text)?,
+            Form::Clf => time_at(text).filter(|_| matches!(text, [b'[', ..] | [_, _, b'/', ..]))?,
             Form::Rfc2822 => rfc2822_at(text)?,
             Form::Epoch(unit) => epoch(text, *unit)?,
             Form::Pattern(pattern) => pattern.prefix(text)?,
@@ -146,14 +136,10 @@ impl Pattern {
         if given("V") != given("Gg") {
             return Err("%V (the week) and %G (its year) need each other".to_owned());
         }
-        let date = if given("V") {
-            Date::Week { weekday: given("aAuw") }
-        } else if given("aAuw") && !given("YymbBhdej") {
+        if given("aAuw") && !given("YymbBhdejV") {
             return Err("a weekday alone is not a date; add a date or a week (%G and %V)".to_owned());
-        } else {
-            Date::Parts { year: given("Yy"), month: given("mbBhj"), day: given("dej") }
-        };
-        Ok(Self { text: expanded, second, date })
+        }
+        Ok(Self { text: expanded, second })
     }
 
     /// The time at the beginning of a text, and its length.
@@ -163,48 +149,16 @@ impl Pattern {
             let time = Time { nanoseconds: at.as_nanosecond(), zone: true, year: true, month: 0 };
             return Some((time, length));
         }
-        self.fill(&mut read).ok()?;
-        let (date, time) = (read.to_date().ok()?, read.to_time().ok()?);
-        let month = date.month().unsigned_abs();
-        let days = days(u32::try_from(date.year()).ok()?, month.into(), date.day().unsigned_abs().into())?;
-        let minutes = 60 * i64::from(time.hour()) + i64::from(time.minute());
-        let mut seconds = 86_400 * i64::from(days) + 60 * minutes + i64::from(time.second());
-        if time.second() == 59 && self.has_leap_second(text) {
-            seconds += 1;
+        let (year, offset) = (read.year().is_some() || read.iso_week().is_some(), read.offset());
+        fill(&mut read).ok()?;
+        let local = read.to_datetime().ok().filter(|local| local.year() >= 0)?;
+        let mut nanoseconds = local.duration_since(DateTime::constant(1970, 1, 1, 0, 0, 0, 0)).as_nanos();
+        if local.second() == 59 && self.has_leap_second(text) {
+            nanoseconds += SECOND;
         }
-        let offset = read.offset();
-        seconds -= offset.map_or(0, |offset| i64::from(offset.seconds()));
-        let year = matches!(self.date, Date::Parts { year: true, .. } | Date::Week { .. });
-        let nanoseconds = i128::from(seconds) * SECOND + i128::from(time.subsec_nanosecond());
-        Some((
-            Time { nanoseconds, zone: offset.is_some(), year, month: if year { 0 } else { month } },
-            length,
-        ))
-    }
-
-    /// Fills in the missing parts.
-    fn fill(&self, read: &mut BrokenDownTime) -> Result<(), jiff::Error> {
-        match self.date {
-            Date::Parts { year: true, month: true, day: true } | Date::Week { weekday: true } => {}
-            Date::Week { weekday: false } => read.set_weekday(Some(Weekday::Monday)),
-            Date::Parts { year, month, day } => {
-                read.set_weekday(None);
-                if !year {
-                    read.set_year(Some(if month || day { LEAP_YEAR as i16 } else { 1970 }))?;
-                }
-                if !month {
-                    read.set_month(Some(1))?;
-                }
-                if !day {
-                    read.set_day(Some(1))?;
-                }
-            }
-        }
-        if read.hour().is_none() {
-            read.set_hour(Some(0))?;
-        }
-        read.set_minute(read.minute().or(Some(0)))?;
-        read.set_second(read.second().or(Some(0)))
+        nanoseconds -= offset.map_or(0, |offset| i128::from(offset.seconds()) * SECOND);
+        let month = if year { 0 } else { local.month().unsigned_abs() };
+        Some((Time { nanoseconds, zone: offset.is_some(), year, month }, length))
     }
 
     /// True if the second is 60, where jiff reads 59.
@@ -215,6 +169,28 @@ impl Pattern {
             .and_then(|(_, length)| text.get(length..))
             .is_some_and(|second| second.trim_ascii_start().starts_with(b"60"))
     }
+}
+
+/// Fills in the missing parts.
+fn fill(read: &mut BrokenDownTime) -> Result<(), jiff::Error> {
+    let of_year = read.day_of_year().is_some();
+    let (month, day) = (of_year || read.month().is_some(), of_year || read.day().is_some());
+    if read.iso_week().is_some() {
+        read.set_weekday(read.weekday().or(Some(Weekday::Monday)));
+    } else if read.year().is_none() || !month || !day {
+        read.set_weekday(None);
+        let year = if month || day { LEAP_YEAR as i16 } else { 1970 };
+        read.set_year(read.year().or(Some(year)))?;
+        if !of_year {
+            read.set_month(read.month().or(Some(1)))?;
+            read.set_day(read.day().or(Some(1)))?;
+        }
+    }
+    if read.hour().is_none() {
+        read.set_hour(Some(0))?;
+    }
+    read.set_minute(read.minute().or(Some(0)))?;
+    read.set_second(read.second().or(Some(0)))
 }
 
 /// The length and the last character of the directive behind a `%`.

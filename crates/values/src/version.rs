@@ -20,7 +20,7 @@
 //!
 //! [the rules of coreutils]: https://www.gnu.org/software/coreutils/manual/html_node/Version-sort-ordering.html
 
-use crate::digits::split_digits;
+use crate::digits::{split_digits, split_while};
 use crate::hex::push_count;
 
 /// In front of the keys of names that begin with a dot.
@@ -111,7 +111,7 @@ fn extensions(name: &[u8]) -> usize {
 /// Appends words, numbers and the end of a part.
 fn push_part(mut part: &[u8], to: &mut Vec<u8>) {
     loop {
-        let (word, rest) = split(part, |byte| !byte.is_ascii_digit());
+        let (word, rest) = split_while(part, |byte| !byte.is_ascii_digit());
         to.extend(word.iter().map(|&byte| CODES[usize::from(byte)]));
         let (digits, rest) = split_digits(rest);
         push_number(digits, to);
@@ -122,14 +122,9 @@ fn push_part(mut part: &[u8], to: &mut Vec<u8>) {
     }
 }
 
-/// Splits behind the first bytes with a property.
-fn split(bytes: &[u8], holds: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
-    bytes.split_at(bytes.iter().position(|byte| !holds(byte)).unwrap_or(bytes.len()))
-}
-
 /// Appends the count of digits without leading zeros, then the digits, two in a byte.
 fn push_number(digits: &[u8], to: &mut Vec<u8>) {
-    let (_, digits) = split(digits, |&digit| digit == b'0');
+    let (_, digits) = split_while(digits, |&digit| digit == b'0');
     to.push(NUMBER + digits.len().min(FEW) as u8);
     if let Some(more) = digits.len().checked_sub(FEW) {
         push_count(more, to);

@@ -320,7 +320,7 @@ impl Column {
             let (length, mut is_spelled_once);
             if let Some(short) = short.filter(|short| short.value.abs() <= EXACT) {
                 (length, is_spelled_once) = (short.length, short.canonical);
-                self.words.push_high(keys::high_of(short.value as f64, self.key.order.descending));
+                self.words.push(keys::of_float(short.value as f64, self.key.order.descending));
                 tokens.pass(length);
             } else {
                 let token = tokens.take_token();

@@ -212,7 +212,6 @@ impl<'a> Layout<'a> {
             }
             part.ranges.push(range);
         }
-        part.columns.iter_mut().for_each(|column| column.words.shrink());
         part.comments = rows.comments;
         Ok((part, rows.next))
     }

@@ -73,13 +73,6 @@ impl Column {
         if let Self::Texts(texts) = self { Self::Texts(texts.of_text(text, start)) } else { self }
     }
 
-    /// Frees the memory for further texts.
-    pub(crate) fn shrink(&mut self) {
-        if let Self::Texts(texts) = self {
-            texts.shrink();
-        }
-    }
-
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::High(words) => words.len(),
@@ -118,11 +111,7 @@ impl Column {
         match self {
             Self::High(high) if word as u64 == EXACT => high.push((word >> 64) as u64),
             Self::Whole(words, _) => words.push(word),
-            Self::High(_) => {
-                self.widen();
-                self.push(word);
-            }
-            Self::Texts(_) => panic!("texts have no words"),
+            _ => self.widened().0.push(word),
         }
     }
 
@@ -133,29 +122,21 @@ impl Column {
     /// Panics for a column of texts.
     #[cold]
     pub fn push_long(&mut self, word: u128, tail: &[u8]) {
-        self.widen();
-        let Self::Whole(words, tails) = self else { panic!("texts have no tails") };
+        let (words, tails) = self.widened();
         tails.push(words.len(), tail);
         words.push(word);
     }
 
-    /// Adds a word with this higher half and the lower half [`EXACT`].
-    #[inline]
-    pub(crate) fn push_high(&mut self, high: u64) {
-        match self {
-            Self::High(words) => words.push(high),
-            other => other.push(whole(high)),
-        }
-    }
-
-    /// Turns higher halves into whole words.
+    /// Returns whole words, in place of higher halves, and the tails.
     #[cold]
-    fn widen(&mut self) {
+    fn widened(&mut self) -> (&mut Vec<u128>, &mut Tails) {
         if let Self::High(high) = self {
             let mut words = Vec::with_capacity(high.capacity());
             words.extend(high.iter().map(|&high| whole(high)));
             *self = Self::whole(words);
         }
+        let Self::Whole(words, tails) = self else { panic!("texts have no words") };
+        (words, tails)
     }
 
     /// Keeps the keys of the first `records` records.

@@ -93,22 +93,12 @@ impl Keys {
         self.rows.as_ref().map_or(size_of::<u128>() * self.len(), |rows| 2 * rows.bytes())
     }
 
-    /// Returns true if the keys are in rows.
-    pub fn has_rows(&self) -> bool {
-        self.rows.is_some()
-    }
-
     /// Returns the columns, one for each key.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Returns the texts of this key, or `None` for numbers.
-    pub fn texts(&self, key: usize) -> Option<&TextColumn> {
-        self.columns.get(key)?.texts()
-    }
-
-    /// Returns the higher halves of the first key, if they suffice and there are no rows.
+    /// Returns the higher halves of the first key if they suffice, unless the keys are in rows.
     pub fn high(&self) -> Option<&[u64]> {
         match self.columns.first() {
             Some(Column::High(words)) if self.rows.is_none() => Some(words),
@@ -196,27 +186,19 @@ impl Keys {
         (1..columns.len()).take_while(is_same).count()
     }
 
-    /// Passes the word of this key of each record to `take`.
-    #[inline]
-    pub fn for_each(&self, key: usize, mut take: impl FnMut(u128)) {
-        self.all(key, |word| {
-            take(word);
-            true
-        });
-    }
-
-    /// Returns true if the condition holds for all words of this key.
+    /// Returns the words of this key of all records.
     ///
     /// # Panics
     ///
     /// Panics for a key of texts.
     #[inline]
-    pub fn all(&self, key: usize, mut holds: impl FnMut(u128) -> bool) -> bool {
-        match &self.columns[key] {
-            Column::High(words) => words.iter().all(|&high| holds(whole(high))),
-            Column::Whole(words, _) => words.iter().all(|&word| holds(word)),
+    pub fn words(&self, key: usize) -> impl Iterator<Item = u128> {
+        let (high, wide): (&[u64], &[u128]) = match &self.columns[key] {
+            Column::High(words) => (words, &[]),
+            Column::Whole(words, _) => (&[], words),
             Column::Texts(_) => panic!("texts have no words"),
-        }
+        };
+        high.iter().map(|&high| whole(high)).chain(wide.iter().copied())
     }
 
     /// Returns true if a key of a record is an invalid field with a place in the order; false for keys that
@@ -238,12 +220,10 @@ impl Keys {
         if self.len() > 0 && before.is_some_and(|before| !follows(self.compare(0, before), 0)) {
             return Some(0);
         }
-        let words = self.single();
         (1..self.len()).find(|&record| {
-            let order = match words {
-                Some(words) => words[record].cmp(&words[record - 1]),
-                None if self.rows.is_none() => self.word(record, 0).cmp(&self.word(record - 1, 0)),
-                None => self.row(record).cmp(self.row(record - 1)),
+            let order = match &self.rows {
+                Some(rows) => rows.row(record).cmp(rows.row(record - 1)),
+                None => self.word(record, 0).cmp(&self.word(record - 1, 0)),
             };
             !follows(order, record)
         })

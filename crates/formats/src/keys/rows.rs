@@ -34,10 +34,10 @@ impl Rows {
             ends.len() as u32 - 1
         };
         let of = match columns {
-            [Column::Texts(texts)] if !texts.firsts().is_empty() => {
+            [Column::Texts(texts)] if !texts.firsts.is_empty() => {
                 let mut of: Vec<u32> = Vec::with_capacity(records);
                 for record in 0..records {
-                    let first = texts.firsts().get(record).filter(|&&first| (first as usize) < record);
+                    let first = texts.firsts.get(record).filter(|&&first| (first as usize) < record);
                     of.push(first.map_or_else(|| push(record), |&first| of[first as usize]));
                 }
                 Some(of)

@@ -46,7 +46,7 @@ pub struct TextColumn {
     /// The places in the text read of texts with bytes in `own`; may end early.
     sources: Vec<Range>,
     /// For each record the first one with the same text, as far as known; may end early.
-    firsts: Vec<u32>,
+    pub(super) firsts: Vec<u32>,
     /// The ranges of lines with their line ends, if the texts are these lines.
     lines: Option<Arc<Vec<Range>>>,
     /// The bytes of texts that compare as other bytes than those of the text read.
@@ -130,11 +130,6 @@ impl TextColumn {
         self.places.push(self.places[first as usize]);
     }
 
-    /// Returns for each record the first one with the same text, as far as known; may end early.
-    pub(crate) fn firsts(&self) -> &[u32] {
-        &self.firsts
-    }
-
     /// Adds the text between these offsets of the text read.
     ///
     /// # Errors
@@ -187,14 +182,10 @@ impl TextColumn {
         Ok(())
     }
 
-    /// Frees the memory for further texts.
-    pub(crate) fn shrink(&mut self) {
+    /// Sets the text read, and the offset that places count from. Frees the memory for further texts.
+    pub fn of_text(mut self, text: &Arc<Text>, start: usize) -> Self {
         self.own.shrink_to_fit();
         self.sources.shrink_to_fit();
-    }
-
-    /// Sets the text read, and the offset that places count from.
-    pub fn of_text(self, text: &Arc<Text>, start: usize) -> Self {
         Self { read: Some((text.clone(), start)), ..self }
     }
 

@@ -9,6 +9,7 @@
 
 use gpusort_order::key::ElementType;
 use gpusort_values::number;
+pub use gpusort_values::number::{integer, of_float, of_integer};
 
 use crate::order::{Class, KeyOrder, Nulls, Reading};
 use crate::records::{Print, push_fixed, push_integer};
@@ -23,44 +24,27 @@ const CLASSES: u64 = 8;
 /// The number of attoseconds in a second.
 pub const SECOND: i64 = 1_000_000_000_000_000_000;
 
-/// Returns the word of an integer.
-#[inline]
-pub fn of_integer(integer: i128, descending: bool) -> u128 {
-    /// Up to this value, f64 represents every integer.
-    const FEW: i64 = 1 << f64::MANTISSA_DIGITS;
-    // Conversions of 128-bit integers are function calls.
-    if let Ok(few) = i64::try_from(integer)
-        && (-FEW..=FEW).contains(&few)
-    {
-        return of_float(few as f64, descending);
-    }
-    number::of_integer(integer, descending)
-}
-
 /// Returns the word of a time in nanoseconds.
 #[inline]
 pub fn of_nanoseconds(nanoseconds: i128, descending: bool) -> u128 {
     /// The number of nanoseconds in a second.
     const NANOSECONDS: i64 = 1_000_000_000;
     let Ok(few) = i64::try_from(nanoseconds) else {
-        return of_parts(nanoseconds, NANOSECONDS, descending);
+        return of_attoseconds(nanoseconds * i128::from(SECOND / NANOSECONDS), descending);
     };
     let (seconds, fraction) = (few.div_euclid(NANOSECONDS), few.rem_euclid(NANOSECONDS));
     of_seconds(seconds, fraction * (SECOND / NANOSECONDS), descending)
 }
 
 /// Returns the word of a duration in attoseconds.
-#[inline]
+///
+/// # Panics
+///
+/// Panics for 2^63 seconds or more.
 pub fn of_attoseconds(attoseconds: i128, descending: bool) -> u128 {
-    of_parts(attoseconds, SECOND, descending)
-}
-
-/// Returns the word of a number of parts of a second.
-fn of_parts(parts: i128, second: i64, descending: bool) -> u128 {
     let seconds =
-        i64::try_from(parts.div_euclid(second.into())).expect("values have fewer than 2^63 seconds");
-    let fraction = parts.rem_euclid(second.into()) as i64;
-    of_seconds(seconds, fraction * (SECOND / second), descending)
+        i64::try_from(attoseconds.div_euclid(SECOND.into())).expect("the duration is within limits");
+    of_seconds(seconds, attoseconds.rem_euclid(SECOND.into()) as i64, descending)
 }
 
 fn of_seconds(seconds: i64, attoseconds: i64, descending: bool) -> u128 {
@@ -75,19 +59,6 @@ fn of_seconds(seconds: i64, attoseconds: i64, descending: bool) -> u128 {
 pub fn seconds(word: u128) -> (i64, i64) {
     let seconds = ((word >> 64) as u64 ^ 1 << 63).cast_signed();
     (seconds, (word as u64).wrapping_sub(EXACT).cast_signed())
-}
-
-/// Returns the word of a float other than NaN. Zero has no sign.
-#[inline]
-pub fn of_float(float: f64, descending: bool) -> u128 {
-    whole(high_of(float, descending))
-}
-
-/// Returns the higher half of the word of a float other than NaN. Zero has no sign.
-#[inline]
-pub fn high_of(float: f64, descending: bool) -> u64 {
-    // The sum of −0 and 0 is 0.
-    number::high(float + 0.0, descending)
 }
 
 /// Returns the word of a null.
@@ -142,39 +113,8 @@ pub fn nearest(word: u128, descending: bool) -> f64 {
     if is_null(word) {
         return f64::NAN;
     }
-    let high = (word >> 64) as u64;
-    float(if descending { !high } else { high })
-}
-
-/// Returns the float with this higher half of an ascending word.
-#[inline]
-pub fn float(high: u64) -> f64 {
+    let high = ((if descending { !word } else { word }) >> 64) as u64;
     f64::from_bits(if high >> 63 == 1 { high & !(1 << 63) } else { !high })
-}
-
-/// Returns true if f64 does not represent the number of a word exactly.
-#[inline]
-pub fn is_rounded(word: u128) -> bool {
-    !is_null(word) && word as u64 != EXACT
-}
-
-/// Returns the number of a word as an integer, if it fits one of 64 bits.
-#[inline]
-pub fn integer(word: u128, descending: bool) -> Option<i128> {
-    if is_null(word) {
-        return None;
-    }
-    if word as u64 == EXACT {
-        const MOST: f64 = (1_u64 << 63) as f64;
-        let float = nearest(word, descending);
-        if float.abs() < MOST {
-            // The conversion to a 128-bit integer is a function call.
-            let integer = float as i64;
-            #[allow(clippy::float_cmp, reason = "it is a float of 64 bits, or it is not")]
-            return (integer as f64 == float).then_some(integer.into());
-        }
-    }
-    number::integer(word, descending)
 }
 
 /// Returns the bits of a word's number as an element of this type. An integer type must hold the number.

@@ -75,7 +75,8 @@ impl Census {
             // From this value on, every f64 is an integer.
             const INTEGERS: f64 = (1_u64 << 53) as f64;
             self.has_others = true;
-            self.is_inexact |= keys::is_rounded(word) && keys::nearest(word, descending).abs() >= INTEGERS;
+            self.is_inexact |=
+                word as u64 != keys::EXACT && keys::nearest(word, descending).abs() >= INTEGERS;
         }
     }
 

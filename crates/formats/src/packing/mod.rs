@@ -41,7 +41,8 @@ pub fn words(
     let are_halves = is_alone && all.iter().all(|keys| keys.high().is_some());
     let (mut codes, mut ties, mut halves_serve) = (Vec::new(), None, false);
     for (key, &order) in orders.iter().enumerate() {
-        let texts: Vec<&TextColumn> = all.iter().filter_map(|keys| keys.texts(key)).collect();
+        let texts: Vec<&TextColumn> =
+            all.iter().filter_map(|keys| keys.columns().get(key)?.texts()).collect();
         if texts.is_empty() {
             match codes_of_numbers(all, key, order, are_halves) {
                 Some(of_numbers) => codes.extend(of_numbers),
@@ -72,8 +73,59 @@ fn codes_of_numbers(all: &[&Keys], key: usize, order: KeyOrder, are_halves: bool
     if are_halves && unit.is_none() && !order.reading.is_time() {
         return None;
     }
-    let plan = CodePlan::of(all, key, order, unit);
-    (!are_halves || plan.most <= u32::MAX.into()).then(|| plan.codes(all))
+    let ranges = map_parts(all, |keys| {
+        let numbers = keys.words(key).filter(|&word| !keys::is_null(word));
+        numbers.map(WordRange::of).reduce(WordRange::and)
+    });
+    let range = ranges
+        .into_iter()
+        .flatten()
+        .reduce(WordRange::and)
+        .unwrap_or(WordRange::of(keys::of_integer(0, false)));
+    // The trailing bits common to all words.
+    let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
+    let of_words = (range.greatest - range.least) >> alike;
+    let of_integers = unit.map(|unit| {
+        let [least, greatest] = [range.least, range.greatest].map(|word| integer(word, order, unit));
+        (least, unit, (greatest - least) as u128)
+    });
+    let of_integers = of_integers.filter(|&(.., span)| span < of_words);
+    let span = of_integers.map_or(of_words, |(.., span)| span);
+    let has_nulls = map_parts(all, |keys| keys.words(key).any(keys::is_null)).contains(&true);
+    let (before, after) = if has_nulls { order.beside_numbers() } else { (0, 0) };
+    let ends = [before.into(), u128::from(before) + span];
+    let most = ends[1] + u128::from(after);
+    if are_halves && most > u32::MAX.into() {
+        return None;
+    }
+    Some(match of_integers {
+        Some((least, unit, _)) => {
+            codes_of(all, key, ends, most, |word| (integer(word, order, unit) - least) as u128)
+        }
+        None => codes_of(all, key, ends, most, |word| (word - range.least) >> alike),
+    })
+}
+
+/// Returns codes up to `most`, most significant first: `number` of the words of numbers, from the first of
+/// these codes to the second, and nulls beside them.
+fn codes_of(
+    all: &[&Keys],
+    key: usize,
+    [first, last]: [u128; 2],
+    most: u128,
+    number: impl Fn(u128) -> u128 + Sync,
+) -> Vec<Codes> {
+    let code = |word| match keys::rank(word) {
+        Some((rank, true)) => first - u128::from(rank),
+        Some((rank, false)) => last + 1 + u128::from(rank),
+        None => first + number(word),
+    };
+    let half = |shift: u32| {
+        let of_part = |keys: &&Keys| keys.words(key).map(|word| (code(word) >> shift) as u64).collect();
+        let most = u64::try_from(most >> shift).unwrap_or(u64::MAX);
+        Codes { parts: map_parts(all, of_part), most }
+    };
+    if u64::try_from(most).is_ok() { vec![half(0)] } else { vec![half(u64::BITS), half(0)] }
 }
 
 /// Returns the number of bits for the codes of texts after these codes: the unused bits of a word, or a
@@ -83,30 +135,18 @@ pub fn room(before: &[Codes]) -> u32 {
     if used > u64::BITS / 2 { u64::BITS } else { u64::BITS - used }
 }
 
-/// The range of the words of numbers of a key, and which bits differ between them.
+/// The range of some words, and the bits that all and any of them have.
 #[derive(Clone, Copy)]
 struct WordRange {
     least: u128,
     greatest: u128,
     any: u128,
     all: u128,
-    has_nulls: bool,
 }
 
 impl WordRange {
-    const NONE: Self = Self { least: u128::MAX, greatest: 0, any: 0, all: u128::MAX, has_nulls: false };
-
-    fn of(keys: &Keys, key: usize) -> Self {
-        let mut range = Self::NONE;
-        keys.for_each(key, |word| {
-            if keys::is_null(word) {
-                range.has_nulls = true;
-                return;
-            }
-            (range.least, range.greatest) = (range.least.min(word), range.greatest.max(word));
-            (range.any, range.all) = (range.any | word, range.all & word);
-        });
-        range
+    fn of(word: u128) -> Self {
+        Self { least: word, greatest: word, any: word, all: word }
     }
 
     fn and(self, other: Self) -> Self {
@@ -115,7 +155,6 @@ impl WordRange {
             greatest: self.greatest.max(other.greatest),
             any: self.any | other.any,
             all: self.all & other.all,
-            has_nulls: self.has_nulls || other.has_nulls,
         }
     }
 }
@@ -125,44 +164,18 @@ impl WordRange {
 fn unit_of(all: &[&Keys], key: usize, order: KeyOrder) -> Option<i64> {
     if !order.reading.is_time() {
         let is_integer = |word| keys::is_null(word) || keys::integer(word, order.descending).is_some();
-        let are_integers = map_parts(all, |keys| keys.all(key, is_integer));
+        let are_integers = map_parts(all, |keys| keys.words(key).all(is_integer));
         return are_integers.into_iter().all(|holds| holds).then_some(1);
     }
     let units = map_parts(all, |keys| {
-        let mut units = UNITS.iter().copied();
-        let mut unit = units.next()?;
-        keys.for_each(key, |word| {
-            while !keys::is_null(word) && keys::seconds(word).1 % unit != 0 {
-                unit = units.next().expect("1 divides all integers");
+        keys.words(key).filter(|&word| !keys::is_null(word)).fold(keys::SECOND, |mut unit, word| {
+            while keys::seconds(word).1 % unit != 0 {
+                unit /= 1000;
             }
-        });
-        Some(unit)
+            unit
+        })
     });
-    units.into_iter().flatten().min()
-}
-
-/// The possible units of times, from a second down to an attosecond.
-const UNITS: [i64; 7] =
-    [keys::SECOND, 1_000_000_000_000_000, 1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000, 1];
-
-/// A plan to turn the words of a key into codes.
-struct CodePlan {
-    key: usize,
-    order: KeyOrder,
-    form: CodeForm,
-    /// The number of nulls before the numbers, the number of codes for numbers, and the greatest code.
-    before: u128,
-    count: u128,
-    most: u128,
-}
-
-/// The codes of numbers.
-#[derive(Clone, Copy)]
-enum CodeForm {
-    /// The word minus the least word, without the trailing bits common to all words.
-    Words { least: u128, alike: u32 },
-    /// The distance from the least integer, in units.
-    Integers { least: i128, unit: i64 },
+    units.into_iter().min()
 }
 
 /// Returns the integer of a word, in the order of the words; for a time, in multiples of `unit`.
@@ -174,63 +187,6 @@ fn integer(word: u128, order: KeyOrder, unit: i64) -> i128 {
     }
     let integer = keys::integer(word, order.descending).expect("all numbers are integers");
     if order.descending { -integer } else { integer }
-}
-
-impl CodePlan {
-    fn of(all: &[&Keys], key: usize, order: KeyOrder, unit: Option<i64>) -> Self {
-        let range = map_parts(all, |keys| WordRange::of(keys, key));
-        let range = range.into_iter().fold(WordRange::NONE, WordRange::and);
-        let nulls = if range.has_nulls { order.beside_numbers() } else { (0, 0) };
-        let (before, after) = (u128::from(nulls.0), u128::from(nulls.1));
-        let plan = |form, span: u128, count| {
-            let most = span.saturating_add(before + after);
-            Self { key, order, form, before, count, most }
-        };
-        if range.least > range.greatest {
-            return plan(CodeForm::Words { least: 0, alike: 0 }, 0, 0);
-        }
-        let ends = [range.least, range.greatest];
-        let alike = (range.any & !range.all).trailing_zeros().min(u128::BITS - 1);
-        let of_words = (range.greatest - range.least) >> alike;
-        if let Some(unit) = unit {
-            let [least, greatest] = ends.map(|word| integer(word, order, unit));
-            let of_integers = (greatest - least) as u128;
-            if of_integers < of_words {
-                return plan(CodeForm::Integers { least, unit }, of_integers, of_integers + 1);
-            }
-        }
-        plan(CodeForm::Words { least: range.least, alike }, of_words, of_words.saturating_add(1))
-    }
-
-    /// Returns the codes, most significant first.
-    fn codes(&self, all: &[&Keys]) -> Vec<Codes> {
-        let order = self.order;
-        match self.form {
-            CodeForm::Words { least, alike } => self.codes_of(all, |word| word.wrapping_sub(least) >> alike),
-            CodeForm::Integers { least, unit } => {
-                self.codes_of(all, |word| (integer(word, order, unit) - least) as u128)
-            }
-        }
-    }
-
-    fn codes_of(&self, all: &[&Keys], number: impl Fn(u128) -> u128 + Sync) -> Vec<Codes> {
-        let Self { key, before, count, most, .. } = *self;
-        let code = |word| match keys::rank(word) {
-            Some((rank, true)) => before.wrapping_sub(rank.into()),
-            Some((rank, false)) => before + count + u128::from(rank),
-            None => before + number(word),
-        };
-        let half = |shift: u32| {
-            let of_part = |keys: &&Keys| {
-                let mut part = Vec::with_capacity(keys.len());
-                keys.for_each(key, |word| part.push((code(word) >> shift) as u64));
-                part
-            };
-            let most = u64::try_from(most >> shift).unwrap_or(u64::MAX);
-            Codes { parts: map_parts(all, of_part), most }
-        };
-        if u64::try_from(most).is_ok() { vec![half(0)] } else { vec![half(u64::BITS), half(0)] }
-    }
 }
 
 /// Packs the codes, most significant first, into the least number of words, at least one. `records`

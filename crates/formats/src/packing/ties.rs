@@ -57,7 +57,8 @@ impl Ties {
         orders: &[KeyOrder],
         unique: bool,
     ) -> Option<(u32, u32)> {
-        let keys = (0..orders.len()).map(|key| Key::of(key, pieces)).collect();
+        let columns = |key| pieces.iter().filter_map(|piece| piece.keys.columns().get(key)).collect();
+        let keys = (0..orders.len()).map(columns).collect();
         let respelled = Mutex::default();
         let settling = Settling { places: Places::of(pieces), keys, orders, unique, respelled };
         let mut groups: Vec<Group> = groups(order, words)
@@ -101,29 +102,13 @@ fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
     groups
 }
 
-/// A key of all records, in pieces.
-enum Key<'a> {
-    Numbers(Vec<&'a Column>),
-    Texts { texts: Vec<&'a TextColumn>, order: KeyOrder },
-}
-
-impl<'a> Key<'a> {
-    fn of(key: usize, pieces: &'a [Piece]) -> Self {
-        let columns: Vec<&Column> = pieces.iter().filter_map(|piece| piece.keys.columns().get(key)).collect();
-        let texts: Vec<&TextColumn> = columns.iter().filter_map(|column| column.texts()).collect();
-        match texts.first() {
-            Some(first) => Self::Texts { order: first.order, texts },
-            None => Self::Numbers(columns),
-        }
-    }
-}
-
 /// The remainder of a text, or the class of a null.
 type Rest<'a> = Result<&'a [u8], Class>;
 
 struct Settling<'a> {
     places: Places<'a>,
-    keys: Vec<Key<'a>>,
+    /// The column of each piece, for each key.
+    keys: Vec<Vec<&'a Column>>,
     orders: &'a [KeyOrder],
     unique: bool,
     /// The first removed record with another spelling, and the record kept.
@@ -166,7 +151,7 @@ impl<'a> Settling<'a> {
         if records.len() < 2 {
             return;
         }
-        match self.keys.get(key) {
+        match self.keys.get(key).map(Vec::as_slice) {
             None if self.unique => {
                 let spelling = |(piece, at): (&Piece, usize)| piece.spellings.get(at).copied().unwrap_or(0);
                 let (kept, is_spelled) = (records[0], spelling(self.places.find(records[0])));
@@ -184,19 +169,10 @@ impl<'a> Settling<'a> {
                 }
             }
             None => {}
-            Some(Key::Numbers(columns)) => {
-                let mut numbers: Vec<((u128, &[u8]), u32)> =
-                    records.iter().map(|&record| (self.number(columns, record), record)).collect();
-                numbers.sort_unstable();
-                for (place, (_, record)) in records.iter_mut().zip(&numbers) {
-                    *place = *record;
-                }
-                self.settle_equal(records, key + 1, |a, b| numbers[a].0 == numbers[b].0);
-            }
-            Some(Key::Texts { texts, order }) => {
+            Some(columns @ [Column::Texts(TextColumn { order, .. }), ..]) => {
                 // Words, remainders of texts, records.
                 let mut entries: Vec<(u64, Rest, u32)> =
-                    records.iter().map(|&record| (0, self.rest(texts, record, bytes), record)).collect();
+                    records.iter().map(|&record| (0, self.rest(columns, record, bytes), record)).collect();
                 let first = entries[0].1.unwrap_or_default();
                 let alike =
                     entries.iter().fold(first.len(), |alike, (_, rest, _)| alike.min(shared(*rest, first)));
@@ -214,6 +190,15 @@ impl<'a> Settling<'a> {
                 }
                 self.settle_equal(records, key + 1, |a, b| entries[a].1 == entries[b].1);
             }
+            Some(columns) => {
+                let mut numbers: Vec<((u128, &[u8]), u32)> =
+                    records.iter().map(|&record| (self.number(columns, record), record)).collect();
+                numbers.sort_unstable();
+                for (place, (_, record)) in records.iter_mut().zip(&numbers) {
+                    *place = *record;
+                }
+                self.settle_equal(records, key + 1, |a, b| numbers[a].0 == numbers[b].0);
+            }
         }
     }
 
@@ -227,16 +212,9 @@ impl<'a> Settling<'a> {
         const PART: usize = 1 << 14;
         let Group { records: range, key, bytes } = group;
         let records = &mut order[range.clone()];
-        let (words, next, step): (Vec<u64>, usize, usize) = match &self.keys[key] {
-            Key::Numbers(columns) => {
-                if !columns.iter().all(|column| matches!(column, Column::High(_))) {
-                    return self.settle(records, key, bytes);
-                }
-                let number = |&record: &u32| (self.number(columns, record).0 >> 64) as u64;
-                (parallel::map(records, number), key + 1, 0)
-            }
-            Key::Texts { texts, order } => {
-                let rest = |record: u32| self.rest(texts, record, bytes);
+        let (words, next, step): (Vec<u64>, usize, usize) = match &self.keys[key][..] {
+            columns @ [Column::Texts(TextColumn { order, .. }), ..] => {
+                let rest = |record: u32| self.rest(columns, record, bytes);
                 let first = rest(records[0]).unwrap_or_default();
                 let alike = map_parts(records.chunks(PART), |records| {
                     records.iter().fold(first.len(), |alike, &record| alike.min(shared(rest(record), first)))
@@ -244,6 +222,13 @@ impl<'a> Settling<'a> {
                 let alike = alike.into_iter().min().unwrap_or(0);
                 let word = |&record: &u32| word_of(rest(record).map(|rest| &rest[alike..]), *order);
                 (parallel::map(records, word), key, bytes + alike + WORD)
+            }
+            columns => {
+                if !columns.iter().all(|column| matches!(column, Column::High(_))) {
+                    return self.settle(records, key, bytes);
+                }
+                let number = |&record: &u32| (self.number(columns, record).0 >> 64) as u64;
+                (parallel::map(records, number), key + 1, 0)
             }
         };
         let pieces: Vec<(_, _)> = words
@@ -278,9 +263,10 @@ impl<'a> Settling<'a> {
     }
 
     /// Returns the text of a record from `bytes` on, or the class of its null.
-    fn rest(&self, texts: &[&'a TextColumn], record: u32, bytes: usize) -> Rest<'a> {
+    fn rest(&self, columns: &[&'a Column], record: u32, bytes: usize) -> Rest<'a> {
         let (piece, record) = self.places.at(record);
-        texts[piece].get(record).map(|text| &text[bytes.min(text.len())..])
+        let texts = columns[piece].texts().expect("the key is of texts");
+        texts.get(record).map(|text| &text[bytes.min(text.len())..])
     }
 }
 
@@ -332,8 +318,8 @@ fn word_of(rest: Rest, order: KeyOrder) -> u64 {
 }
 
 /// Returns true if a text ends within this word, and for the word of a null.
-fn has_ended(word: u64, key: &Key) -> bool {
-    let is_descending = matches!(key, Key::Texts { order, .. } if order.descending);
+fn has_ended(word: u64, key: &[&Column]) -> bool {
+    let is_descending = matches!(key, [Column::Texts(texts), ..] if texts.order.descending);
     let is_null = !(NULLS..=u64::MAX - NULLS).contains(&word);
     is_null || (if is_descending { !word } else { word }) as u8 <= WORD as u8 + NULLS as u8
 }
@@ -353,7 +339,8 @@ mod tests {
             let order = KeyOrder { descending, empty, invalid, reading, ..KeyOrder::ASCENDING };
             let texts = [&b""[..], b"\0", b"a", b"a\0", b"abcdefg", b"abcdefgh", &[0xFF; 7], &[0xFF; 9]];
             let mut words: Vec<u64> = texts.iter().map(|text| word_of(Ok(text), order)).collect();
-            let key = Key::Texts { texts: Vec::new(), order };
+            let column = Column::Texts(TextColumn::new(order));
+            let key = [&column];
             let ended = |length| length <= WORD;
             assert!(words.iter().zip(texts).all(|(&word, text)| has_ended(word, &key) == ended(text.len())));
             if descending {
