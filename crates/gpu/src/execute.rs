@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use gpusort_order::Kind;
+use gpusort_planner::kernels::LAST_SWAP;
 use gpusort_planner::plan::Plan;
 
 use super::device::Gpu;
@@ -63,7 +64,9 @@ pub fn execute(
         done += batch.dispatches;
         context.queue.submit([encoder.finish()]);
         if plan.ends_early() && done < total {
-            over = buffers.last_swap(context)?.is_some_and(|last_swap| u64::from(last_swap) + 2 <= done);
+            // One more than the number of the last phase that swapped something.
+            let last_swap = buffers.aux(gpu, LAST_SWAP.name)?;
+            over = last_swap.is_some_and(|last_swap| u64::from(last_swap[0]) + 2 <= done);
         }
         context.wait()?;
         pace.adjust(&batch, submitted.elapsed());

@@ -2,14 +2,15 @@
 //! process sorted elements. Pipelines are made at first use.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use gpusort_planner::kernels::Grid;
 use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, UNIQUE_TILE};
+use wgpu::ComputePipeline;
 
 use super::slice::first;
 use super::{Recorder, Scratch, Slice, Sort, begin_pass};
-use crate::bindings::{Kernel, bind_group, layout, storage, uniform, whole};
+use crate::bindings::{bind_group, kernel, layout, storage, uniform, whole};
 use gpusort_base::error::Error;
 use gpusort_base::parallel::lock;
 
@@ -21,7 +22,7 @@ pub(super) struct Kernels {
     pub(super) texts: Beside,
     /// The layout of arguments in a buffer; `None` if they are immediates.
     arguments: Option<wgpu::BindGroupLayout>,
-    made: Mutex<HashMap<Which, Arc<Kernel>>>,
+    made: Mutex<HashMap<Which, ComputePipeline>>,
 }
 
 /// A kernel's name, and the numbers that its text contains.
@@ -80,15 +81,15 @@ impl Recorder {
     ) -> Result<(), Error> {
         let (device, name) = (&self.context.device, which.0);
         let kernel = self.beside_kernel(which, buffers.iter().map(|(at, _)| *at))?;
-        pass.set_pipeline(&kernel.pipeline);
-        pass.set_bind_group(0, &bind_group(device, name, &kernel.buffers, buffers.iter().cloned()), &[]);
-        if let Some(layout) = &self.beside.arguments {
+        pass.set_pipeline(&kernel);
+        pass.set_bind_group(0, &bind_group(device, name, (&kernel, 0), buffers.iter().cloned()), &[]);
+        if self.beside.arguments.is_some() {
             // Shaders take uniforms in whole vectors of four words.
             let words = [arguments, &[0; 3]].concat();
             let words = &words[..arguments.len().next_multiple_of(4)];
             let usage = wgpu::BufferUsages::UNIFORM;
             let made = self.context.filled("arguments", bytemuck::cast_slice(words), usage)?;
-            pass.set_bind_group(1, &bind_group(device, name, layout, [(0, whole(&made))]), &[]);
+            pass.set_bind_group(1, &bind_group(device, name, (&kernel, 1), [(0, whole(&made))]), &[]);
         } else {
             pass.set_immediates(0, bytemuck::cast_slice(arguments));
         }
@@ -97,9 +98,13 @@ impl Recorder {
         Ok(())
     }
 
-    fn beside_kernel(&self, which: Which, bindings: impl Iterator<Item = u32>) -> Result<Arc<Kernel>, Error> {
+    fn beside_kernel(
+        &self,
+        which: Which,
+        bindings: impl Iterator<Item = u32>,
+    ) -> Result<ComputePipeline, Error> {
         if let Some(kernel) = lock(&self.beside.made).get(&which) {
-            return Ok(Arc::clone(kernel));
+            return Ok(kernel.clone());
         }
         let (name, numbers) = which;
         let texts = &self.beside.texts;
@@ -113,13 +118,13 @@ impl Recorder {
             "widen" | "narrow" => texts.widen(),
             _ => texts.unique(None),
         };
-        let kernel = self.context.scoped(|context| {
+        let made = self.context.scoped(|context| {
             // Kernels may read one slice of a buffer and write another, so all bindings are read-write.
             let entries: Vec<_> = bindings.map(|binding| storage(binding, false)).collect();
             let arguments = self.beside.arguments.as_ref();
-            Ok(Kernel::new(&context.device, name, text, &entries, arguments, self.cache.as_ref()))
+            Ok(kernel(&context.device, name, text, &entries, arguments, self.pipelines.cache.as_ref()))
         })?;
-        Ok(Arc::clone(lock(&self.beside.made).entry(which).or_insert(Arc::new(kernel))))
+        Ok(lock(&self.beside.made).entry(which).or_insert(made).clone())
     }
 
     /// Workgroups for this number of invocations, at most [`MOST_WORKGROUPS`]: each invocation

@@ -43,6 +43,7 @@ use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
     self, Beside, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
 };
+use wgpu::ComputePipeline;
 
 use self::beside::Kernels;
 pub(crate) use self::beside::{Gathered, SortedRun, UniqueInto};
@@ -52,7 +53,7 @@ use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
 pub(crate) use self::slice::Slice;
 use self::slice::first;
-use super::bindings::{Kernel, begin_of, bind_group, layout, storage, uniform, whole};
+use super::bindings::{begin_of, bind_group, kernel, layout, storage, uniform, whole};
 use super::context::{Context, within};
 use super::encode::{Dispatches, Memory, Sent, Side};
 use super::pipelines::Pipelines;
@@ -110,13 +111,12 @@ pub(crate) struct Recorder {
     /// Identifies memory made by this recorder.
     identity: Arc<()>,
     pipelines: Pipelines,
-    arguments: wgpu::BindGroupLayout,
     kinds: Kinds,
     finder: Option<Finder>,
     /// The kernels that write the arguments of a selection.
-    prepare_top: Kernel,
-    want: Kernel,
-    prepare: Kernel,
+    prepare_top: ComputePipeline,
+    want: ComputePipeline,
+    prepare: ComputePipeline,
     /// The byte table, bound once for each byte of host parameters.
     host: wgpu::BindGroup,
     /// Words of `u32::MAX`: bound as the count if the host knows it, and in place of empty slices.
@@ -126,13 +126,11 @@ pub(crate) struct Recorder {
     /// Hashes of callers' buffers that the device has bound.
     bound: Mutex<HashSet<u64>>,
     /// The copy kernel with arguments in a buffer; below, with immediates, if the device has them.
-    copy: Kernel,
-    plain_copy: Option<Kernel>,
-    prepare_rows: Kernel,
+    copy: ComputePipeline,
+    plain_copy: Option<ComputePipeline>,
+    prepare_rows: ComputePipeline,
     /// The kernels beside sorts.
     beside: Kernels,
-    /// The driver's compiled pipelines from earlier runs.
-    cache: Option<wgpu::PipelineCache>,
     pub(crate) compiling: Duration,
 }
 
@@ -209,9 +207,8 @@ impl Recorder {
             let pipelines = Pipelines::new(context.clone(), Some(arguments.clone()), cache.cloned());
             let entries: [_; 8] = std::array::from_fn(|byte| uniform(byte as u32, true));
             let bytes = layout(device, "bytes", &entries);
-            let kernel = |name: &str, text, buffers: &[_]| {
-                Kernel::new(device, name, text, buffers, Some(&bytes), cache)
-            };
+            let with_host =
+                |name: &str, text, buffers: &[_]| kernel(device, name, text, buffers, Some(&bytes), cache);
             let buffers = [
                 storage(0, false),
                 storage(1, false),
@@ -219,21 +216,21 @@ impl Recorder {
                 uniform(3, false),
                 storage(4, true),
             ];
-            let prepare = kernel("prepare", prepare_text(), &buffers);
-            let prepare_rows = kernel("prepare_rows", prepare_rows_text(), &[storage(0, false)]);
+            let prepare = with_host("prepare", prepare_text(), &buffers);
+            let prepare_rows = with_host("prepare_rows", prepare_rows_text(), &[storage(0, false)]);
             let copy = |has_immediates, arguments| {
                 let text = copy_text(sort.shape.key_words(), has_immediates);
-                Kernel::new(device, "copy", text, &[storage(0, true), storage(1, false)], arguments, cache)
+                kernel(device, "copy", text, &[storage(0, true), storage(1, false)], arguments, cache)
             };
             let has_immediates = device.features().contains(wgpu::Features::IMMEDIATES)
                 && device.limits().max_immediate_size >= Arguments::MOST_BYTES;
             let plain_copy = has_immediates.then(|| copy(true, None));
             let copy = copy(false, Some(&arguments));
 
-            let finder = settings.segments.then(|| Finder::new(&sort, kernel)).transpose()?;
+            let finder = settings.segments.then(|| Finder::new(&sort, with_host)).transpose()?;
             let (text, buffers) = (prepare_top_text(&sort), [storage(0, false), storage(1, true)]);
-            let prepare_top = kernel("prepare_top", text.clone(), &buffers);
-            let want = kernel("want", text, &buffers);
+            let prepare_top = with_host("prepare_top", text.clone(), &buffers);
+            let want = with_host("want", text, &buffers);
 
             let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
             for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
@@ -246,14 +243,13 @@ impl Recorder {
             let no_count = context.filled("any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
             // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
-            let host = bind_group(device, "gpusort bytes", &bytes, host);
+            let host = bind_group(device, "bytes", (&prepare, 1), host);
             let (transform, narrow) = (settings.transform, settings.narrow);
             let texts = Beside { transform, narrow, has_immediates };
             let recorder = Self {
                 context: context.clone(),
                 identity: Arc::default(),
                 pipelines,
-                arguments,
                 kinds,
                 finder,
                 prepare_top,
@@ -267,7 +263,6 @@ impl Recorder {
                 plain_copy,
                 prepare_rows,
                 beside: Kernels::new(device, texts),
-                cache: cache.cloned(),
                 compiling: Duration::ZERO,
             };
             // Pipelines do not depend on the number of elements, so plans for 2 elements serve.
@@ -311,8 +306,8 @@ impl Recorder {
         if lock(&self.bound).contains(&buffer) {
             return true;
         }
-        let (device, layout) = (&self.context.device, &self.prepare_rows.buffers);
-        let bind = || bind_group(device, "gpusort check", layout, [(0, slice.binding())]);
+        let (device, kernel) = (&self.context.device, (&self.prepare_rows, 0));
+        let bind = || bind_group(device, "check", kernel, [(0, slice.binding())]);
         let binds = knows(|| within(device, wgpu::ErrorFilter::Validation, bind).1.is_none());
         let mut bound = lock(&self.bound);
         if bound.len() == MOST {
@@ -440,7 +435,7 @@ impl Recorder {
         if !takes_immediates {
             let parameters = [(0, whole(&sort.scratch.parameters))];
             let kernel = &self.prepare_rows;
-            let group = bind_group(&self.context.device, "gpusort rows", &kernel.buffers, parameters);
+            let group = bind_group(&self.context.device, "rows", (kernel, 0), parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
             self.dispatch_with_host_parameters(&mut pass, kernel, &group, 1, (sort.most, host))?;
@@ -470,7 +465,7 @@ impl Recorder {
             (3, whole(&planned.fixed)),
             (4, self.count(sort.count)),
         ];
-        let group = bind_group(&self.context.device, "gpusort prepare", &self.prepare.buffers, buffers);
+        let group = bind_group(&self.context.device, "prepare", (&self.prepare, 0), buffers);
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.iota) | keeps << 1 | keeps << 2;
         let [first_key, first_payload, first_count] = sort.firsts();
@@ -483,12 +478,8 @@ impl Recorder {
         const MOST: u32 = 1 << 14;
         let copy = self.plain_copy.as_ref().filter(|_| takes_immediates).unwrap_or(&self.copy);
         let buffers = [(0, sort.keys.binding()), (1, sort.scratch.named("copied keys"))];
-        pass.set_pipeline(&copy.pipeline);
-        pass.set_bind_group(
-            0,
-            &bind_group(&self.context.device, "gpusort copy", &copy.buffers, buffers),
-            &[],
-        );
+        pass.set_pipeline(copy);
+        pass.set_bind_group(0, &bind_group(&self.context.device, "copy", (copy, 0), buffers), &[]);
         if takes_immediates {
             pass.set_immediates(0, bytemuck::cast_slice(&[sort.most, 0]));
         } else {

@@ -202,8 +202,8 @@ impl Recorder {
                 capacity,
                 arguments: bind_group(
                     &context.device,
-                    "gpusort arguments",
-                    &self.arguments,
+                    "arguments",
+                    (&self.copy, 1),
                     [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
                 ),
                 sort: planned(&self.kinds.sort, plans.sort)?,

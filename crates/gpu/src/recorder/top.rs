@@ -36,7 +36,7 @@ impl Recorder {
         if !takes_immediates {
             let buffers = [(0, whole(&sort.scratch.parameters)), (1, self.count(sort.count))];
             // Both kernels have these buffers.
-            let group = bind_group(&self.context.device, "gpusort top", &self.prepare_top.buffers, buffers);
+            let group = bind_group(&self.context.device, "top", (&self.prepare_top, 0), buffers);
             let [first_key, first_payload, first_count] = sort.firsts();
             let host = [first_key, first_payload, first_count, sort.iota.into()];
             self.dispatch_with_host_parameters(&mut pass, &self.prepare_top, &group, 1, (sort.most, host))?;
