@@ -267,8 +267,7 @@ impl Recorder {
             };
             // Pipelines do not depend on the number of elements, so plans for 2 elements serve.
             for callers in [Some(sort), recorder.kinds.argsort].into_iter().flatten() {
-                let plans = callers.sort_in_tile(2)?.into_iter().chain([callers.sort(2)?]);
-                plans.into_iter().try_for_each(|plan| recorder.compile(&plan))?;
+                callers.sorts(2)?.iter().try_for_each(|(_, plan)| recorder.compile(plan))?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
         })
@@ -359,8 +358,8 @@ impl Recorder {
         };
         let takes_immediates = self.takes_immediates(sort);
         let mut pass = begin_pass(encoder, "gpusort sort");
-        let fewer = planned.fewer.iter().find(|(most, _)| sort.most <= *most);
-        let plan = fewer.map_or(&planned.plan, |(_, plan)| plan);
+        let plan = planned.plans.iter().find(|(most, _)| sort.most <= *most);
+        let (_, plan) = plan.expect("the scratch has room for the elements");
         if !takes_immediates {
             self.record_prepare(&mut pass, planned, sort)?;
         }
