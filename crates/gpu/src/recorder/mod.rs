@@ -51,8 +51,8 @@ use self::scratch::{Kinds, Planned};
 pub(crate) use self::scratch::{Scratch, Settings, most_bytes};
 use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
-pub(crate) use self::slice::Slice;
 use self::slice::first;
+pub(crate) use self::slice::{Elements, Slice};
 use super::bindings::{begin_of, bind_group, kernel, layout, storage, uniform, whole};
 use super::context::{Context, within};
 use super::encode::{Dispatches, Memory, Sent, Side};
@@ -77,10 +77,8 @@ const SLICES: u64 = 16;
 pub(crate) struct Sort<'a> {
     /// Memory that the sort needs beside the caller's slices.
     pub(crate) scratch: &'a Scratch,
-    /// The keys of at least one element; an argsort only reads them.
-    pub(crate) keys: Slice<'a>,
-    /// The payload, read or, with `iota`, only written.
-    pub(crate) payload: Option<Slice<'a>>,
+    /// At least one element. An argsort only reads keys. Values are the payload, read or, with `iota`, only written.
+    pub(crate) elements: Elements<'a>,
     /// The most elements.
     pub(crate) most: u32,
     /// The number of elements in a buffer, if the host does not know it.
@@ -137,7 +135,7 @@ pub(crate) struct Recorder {
 impl Sort<'_> {
     /// Elements between the beginnings of bindings and of slices: the keys, the payload and the count.
     fn firsts(&self) -> [u32; 3] {
-        [self.keys.first(), first(self.payload), first(self.count)]
+        [self.elements.keys.first(), first(self.elements.values), first(self.count)]
     }
 }
 
@@ -147,12 +145,12 @@ impl Memory for Sort<'_> {
         match side {
             Side::Back => self.scratch.named("keys"),
             Side::Front if self.keeps_keys => self.scratch.named("copied keys"),
-            Side::Front => self.keys.binding(),
+            Side::Front => self.elements.keys.binding(),
         }
     }
 
     fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        match (side, self.payload) {
+        match (side, self.elements.values) {
             (_, None) => whole(&self.scratch.nothing),
             (Side::Front, Some(callers)) => callers.binding(),
             (Side::Back, Some(_)) => self.scratch.named("positions"),
@@ -476,7 +474,7 @@ impl Recorder {
         /// Enough workgroups to keep any device busy.
         const MOST: u32 = 1 << 14;
         let copy = self.plain_copy.as_ref().filter(|_| takes_immediates).unwrap_or(&self.copy);
-        let buffers = [(0, sort.keys.binding()), (1, sort.scratch.named("copied keys"))];
+        let buffers = [(0, sort.elements.keys.binding()), (1, sort.scratch.named("copied keys"))];
         pass.set_pipeline(copy);
         pass.set_bind_group(0, &bind_group(&self.context.device, "copy", (copy, 0), buffers), &[]);
         if takes_immediates {
@@ -485,7 +483,7 @@ impl Recorder {
             let slot = self.digits() + 2;
             pass.set_bind_group(1, &sort.scratch.arguments, &[slot * ALIGNMENT as u32, 0]);
         }
-        let words = u64::from(sort.most) * sort.keys.each / 4;
+        let words = u64::from(sort.most) * sort.elements.keys.each / 4;
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST);
         pass.dispatch_workgroups(words.div_ceil(256).min(most.into()) as u32, 1, 1);
     }

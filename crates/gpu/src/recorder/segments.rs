@@ -109,7 +109,7 @@ impl Recorder {
                 (0, whole(found)),
                 (1, scratch.named("keys")),
                 (2, offsets.binding()),
-                (3, scratch.bound(sort.payload.filter(|_| sort.iota))),
+                (3, scratch.bound(sort.elements.values.filter(|_| sort.iota))),
                 (7, whole(&scratch.parameters)),
             ];
             let group = bind_group(device, "segments found", (&finder.begin, 0), buffers);

@@ -45,13 +45,7 @@ impl Recorder {
         self.record_passes(&mut pass, sort, plan.shape(), plan.dispatches(), takes_immediates)?;
         drop(pass);
         // The selection has written the positions, so this sort moves them as payload.
-        let sort = Sort {
-            keys: sort.keys.first_of(k),
-            payload: sort.payload.map(|positions| positions.first_of(k)),
-            most: k,
-            iota: false,
-            ..*sort
-        };
+        let sort = Sort { elements: sort.elements.first_of(k), most: k, iota: false, ..*sort };
         self.record_sort(encoder, &sort)
     }
 }
