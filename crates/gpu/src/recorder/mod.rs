@@ -38,7 +38,6 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gpusort_order::Shape;
 use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
     self, Beside, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
@@ -367,7 +366,7 @@ impl Recorder {
         if sort.keeps_keys && self.beside.texts.narrow.is_none() {
             self.record_copy(&mut pass, sort, takes_immediates);
         }
-        self.record_passes(&mut pass, sort, plan.shape(), dispatches, takes_immediates)
+        self.record_passes(&mut pass, sort, dispatches, takes_immediates)
     }
 
     /// The number of digits of a key.
@@ -392,14 +391,13 @@ impl Recorder {
         &self,
         pass: &mut wgpu::ComputePass<'_>,
         sort: &Sort,
-        shape: Shape,
         dispatches: impl Iterator<Item = &'a Dispatch>,
         takes_immediates: bool,
     ) -> Result<(), Error> {
         let digits = self.digits();
         let mut recorded = Dispatches::new(&self.pipelines, sort, Side::Front);
         for dispatch in dispatches {
-            let mut dispatch = dispatch.for_fewer(sort.most, shape, &self.context.info.limits)?;
+            let mut dispatch = dispatch.for_fewer(sort.most, &self.context.info.limits)?;
             if takes_immediates {
                 if !sort.iota {
                     dispatch.pass_through();

@@ -131,6 +131,6 @@ impl Recorder {
             dispatch(&finder.fill, &filled, long.clamp(1, MOST_FILLING), host)?;
         }
         let sort = Sort { offsets, ..*sort };
-        self.record_passes(&mut pass, &sort, plan.shape(), plan.dispatches(), false)
+        self.record_passes(&mut pass, &sort, plan.dispatches(), false)
     }
 }

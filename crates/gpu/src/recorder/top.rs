@@ -42,7 +42,7 @@ impl Recorder {
             self.dispatch_with_host_parameters(&mut pass, &self.prepare_top, &group, 1, (sort.most, host))?;
             self.dispatch_with_host_parameters(&mut pass, &self.want, &group, 1, (k, [0; 4]))?;
         }
-        self.record_passes(&mut pass, sort, plan.shape(), plan.dispatches(), takes_immediates)?;
+        self.record_passes(&mut pass, sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
         // The selection has written the positions, so this sort moves them as payload.
         let sort = Sort { elements: sort.elements.first_of(k), most: k, iota: false, ..*sort };
