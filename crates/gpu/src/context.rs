@@ -108,7 +108,9 @@ pub struct Context {
 impl Context {
     /// See [`Gpu::start`](super::Gpu::start).
     pub(crate) fn start(select: &Select) -> Result<Self, Error> {
-        let (adapter, info) = choose(enumerate(), select)?;
+        let adapters = enumerate();
+        let (number, info) = selected(select, adapters.iter().map(describe).collect())?;
+        let adapter = &adapters[number];
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("gpusort"),
             required_features: REQUIRED | (adapter.features() & USED),
@@ -228,11 +230,6 @@ pub(super) fn within<R>(
     let scope = device.push_error_scope(filter);
     let done = work();
     (done, pollster::block_on(scope.pop()))
-}
-
-fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapter, AdapterInfo), Error> {
-    let (number, info) = selected(select, adapters.iter().map(describe).collect())?;
-    Ok((adapters.into_iter().nth(number).expect("one for each that was described"), info))
 }
 
 /// The selected adapter, with its number.

@@ -17,7 +17,6 @@ use gpusort_base::error::Error;
 /// Elements on the device, and the buffers that a sort of them needs there.
 pub struct Buffers {
     n: u32,
-    shape: Shape,
     /// True if iota is written before the plan.
     pub(super) needs_iota: bool,
     /// Where iota begins.
@@ -53,7 +52,6 @@ impl Buffers {
         context.check()?;
         Ok(Self {
             n: plan.n(),
-            shape: plan.shape(),
             needs_iota: plan.needs_iota(),
             from: 0,
             front,
@@ -70,7 +68,7 @@ impl Buffers {
         let has = |(aux, words): &(AuxBuffer, u64)| {
             named(&self.aux, aux.name).is_some_and(|buffer| buffer.size() >= words * 4)
         };
-        self.shape == plan.shape()
+        self.shape() == plan.shape()
             && self.front.room >= plan.room()
             && self.back.as_ref().map_or(0, |back| back.room) >= plan.other_room()
             && plan.aux_buffers().iter().all(has)
@@ -98,7 +96,7 @@ impl Buffers {
 
     /// The key and payload of an element.
     pub fn shape(&self) -> Shape {
-        self.shape
+        self.front.shape
     }
 
     /// The array of the elements.
