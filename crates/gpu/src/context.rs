@@ -154,14 +154,11 @@ impl Context {
     /// error handler.
     pub(crate) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
-        let ((done, invalid), other) = within(&self.device, OutOfMemory, || {
-            let (done, internal) =
-                within(&self.device, Internal, || within(&self.device, Validation, || work(self)));
-            let (done, invalid) = done;
-            (done, invalid.or(internal))
-        });
+        let validated = || within(&self.device, Validation, || work(self));
+        let (((done, invalid), internal), memory) =
+            within(&self.device, OutOfMemory, || within(&self.device, Internal, validated));
         let done = done?;
-        invalid.or(other).map_or(Ok(done), |error| Err(Error::device(error)))
+        invalid.or(internal).or(memory).map_or(Ok(done), |error| Err(Error::device(error)))
     }
 
     /// A buffer that holds `bytes`; their number is a multiple of four.

@@ -1,11 +1,8 @@
 //! Records kernels beside sorts: they widen narrow elements to keys and narrow them again, or
 //! process sorted elements. Pipelines are made at first use.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
 use gpusort_planner::kernels::Grid;
-use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, UNIQUE_TILE};
+use gpusort_planner::plan::{BESIDE_WORKGROUP, MOST_GATHERED, UNIQUE_TILE};
 use wgpu::ComputePipeline;
 
 use super::slice::first;
@@ -17,27 +14,11 @@ use gpusort_base::parallel::lock;
 /// Enough workgroups to keep any device busy.
 const MOST_WORKGROUPS: u32 = 1 << 14;
 
-/// The texts of these kernels, and the kernels made so far.
-pub(super) struct Kernels {
-    pub(super) texts: Beside,
-    /// The layout of arguments in a buffer; `None` if they are immediates.
-    arguments: Option<wgpu::BindGroupLayout>,
-    made: Mutex<HashMap<Which, ComputePipeline>>,
-}
-
 /// A kernel's name, and the numbers that its text contains.
-type Which = (&'static str, [u32; MOST_GATHERED]);
+pub(super) type Which = (&'static str, [u32; MOST_GATHERED]);
 
 /// The numbers of a kernel whose text contains none.
 const NO_NUMBERS: [u32; MOST_GATHERED] = [0; MOST_GATHERED];
-
-impl Kernels {
-    pub(super) fn new(device: &wgpu::Device, texts: Beside) -> Self {
-        let by_buffer = !texts.has_immediates;
-        let arguments = by_buffer.then(|| layout(device, "arguments", &[uniform(0, false)]));
-        Self { texts, arguments, made: Mutex::default() }
-    }
-}
 
 /// An array to gather from, and an array to gather into.
 pub(crate) struct Gathered<'a> {
@@ -81,15 +62,15 @@ impl Recorder {
         let kernel = self.beside_kernel(which, buffers.iter().map(|(at, _)| *at))?;
         pass.set_pipeline(&kernel);
         pass.set_bind_group(0, &bind_group(device, name, (&kernel, 0), buffers.iter().cloned()), &[]);
-        if self.beside.arguments.is_some() {
+        if self.beside.has_immediates {
+            pass.set_immediates(0, bytemuck::cast_slice(arguments));
+        } else {
             // Shaders take uniforms in whole vectors of four words.
             let words = [arguments, &[0; 3]].concat();
             let words = &words[..arguments.len().next_multiple_of(4)];
             let usage = wgpu::BufferUsages::UNIFORM;
             let made = self.context.filled("arguments", bytemuck::cast_slice(words), usage)?;
             pass.set_bind_group(1, &bind_group(device, name, (&kernel, 1), [(0, whole(&made))]), &[]);
-        } else {
-            pass.set_immediates(0, bytemuck::cast_slice(arguments));
         }
         let grid = Grid::new(workgroups.max(1).into(), &self.context.info.limits)?;
         pass.dispatch_workgroups(grid.x, grid.y, 1);
@@ -101,11 +82,11 @@ impl Recorder {
         which: Which,
         bindings: impl Iterator<Item = u32>,
     ) -> Result<ComputePipeline, Error> {
-        if let Some(kernel) = lock(&self.beside.made).get(&which) {
+        if let Some(kernel) = lock(&self.beside_kernels).get(&which) {
             return Ok(kernel.clone());
         }
         let (name, numbers) = which;
-        let texts = &self.beside.texts;
+        let texts = &self.beside;
         let text = match name {
             "gather" => {
                 let arrays = numbers.iter().take_while(|&&words| words > 0).count();
@@ -119,10 +100,18 @@ impl Recorder {
         let made = self.context.scoped(|context| {
             // Kernels may read one slice of a buffer and write another, so all bindings are read-write.
             let entries: Vec<_> = bindings.map(|binding| storage(binding, false)).collect();
-            let arguments = self.beside.arguments.as_ref();
-            Ok(kernel(&context.device, name, text, &entries, arguments, self.pipelines.cache.as_ref()))
+            let arguments =
+                (!texts.has_immediates).then(|| layout(&context.device, "arguments", &[uniform(0, false)]));
+            Ok(kernel(
+                &context.device,
+                name,
+                text,
+                &entries,
+                arguments.as_ref(),
+                self.pipelines.cache.as_ref(),
+            ))
         })?;
-        Ok(lock(&self.beside.made).entry(which).or_insert(made).clone())
+        Ok(lock(&self.beside_kernels).entry(which).or_insert(made).clone())
     }
 
     /// Workgroups for this number of invocations, at most [`MOST_WORKGROUPS`]: each invocation
@@ -141,7 +130,7 @@ impl Recorder {
         k: u32,
         work: impl FnOnce(&mut wgpu::CommandEncoder, &Sort<'s>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Some(narrow) = self.beside.texts.narrow else { return work(encoder, sort) };
+        let Some(narrow) = self.beside.narrow else { return work(encoder, sort) };
         let lacks = || Error::lacks("memory for narrow keys");
         let wide = sort.scratch.find("copied keys").ok_or_else(lacks)?;
         let buffers = [(0, sort.elements.keys.binding()), (1, whole(wide)), (2, self.count(sort.count))];
@@ -291,7 +280,7 @@ impl Recorder {
             buffers.extend(slice.map(|slice| (binding, binds(slice))));
         }
         let has_values = merged.values.is_some();
-        let tile = self.beside.texts.merge_tile(has_values)?;
+        let tile = self.beside.merge_tile(has_values)?;
         self.check_encoder(encoder)?;
         let mut pass = begin_pass(encoder, "gpusort merge");
         let which = ("merge_runs", [has_values.into(), 0, 0]);

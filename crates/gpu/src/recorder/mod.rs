@@ -32,7 +32,7 @@ mod segments;
 mod slice;
 mod top;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
@@ -44,7 +44,7 @@ use gpusort_planner::plan::{
 };
 use wgpu::ComputePipeline;
 
-use self::beside::Kernels;
+use self::beside::Which;
 pub(crate) use self::beside::{Gathered, SortedRun, UniqueInto};
 use self::scratch::{Kinds, Planned};
 pub(crate) use self::scratch::{Scratch, Settings, most_bytes};
@@ -126,8 +126,9 @@ pub(crate) struct Recorder {
     copy: ComputePipeline,
     plain_copy: Option<ComputePipeline>,
     prepare_rows: ComputePipeline,
-    /// The kernels beside sorts.
-    beside: Kernels,
+    /// The texts of kernels beside sorts, and those kernels made so far.
+    beside: Beside,
+    beside_kernels: Mutex<HashMap<Which, ComputePipeline>>,
     pub(crate) compiling: Duration,
 }
 
@@ -242,7 +243,6 @@ impl Recorder {
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
             let host = bind_group(device, "bytes", (&prepare, 1), host);
             let (transform, narrow) = (settings.transform, settings.narrow);
-            let texts = Beside { transform, narrow, has_immediates };
             let recorder = Self {
                 context: context.clone(),
                 identity: Arc::default(),
@@ -259,7 +259,8 @@ impl Recorder {
                 copy,
                 plain_copy,
                 prepare_rows,
-                beside: Kernels::new(device, texts),
+                beside: Beside { transform, narrow, has_immediates },
+                beside_kernels: Mutex::default(),
                 compiling: Duration::ZERO,
             };
             // Pipelines do not depend on the number of elements, so plans for 2 elements serve.
@@ -363,7 +364,7 @@ impl Recorder {
         // The preparation replaces dispatches that clear.
         let dispatches = plan.dispatches().filter(|dispatch| takes_immediates || !dispatch.clears());
         // Narrow keys are copies already, made by widening.
-        if sort.keeps_keys && self.beside.texts.narrow.is_none() {
+        if sort.keeps_keys && self.beside.narrow.is_none() {
             self.record_copy(&mut pass, sort, takes_immediates);
         }
         self.record_passes(&mut pass, sort, dispatches, takes_immediates)
