@@ -9,6 +9,7 @@ use gpusort_base::error::Error;
 
 /// The buffers of one array.
 pub(super) struct Array {
+    pub(super) shape: Shape,
     /// The most elements.
     pub(super) room: u32,
     pub(super) keys: wgpu::Buffer,
@@ -26,22 +27,22 @@ impl Array {
         let keys = context.buffer("keys", elements * shape.key_bytes(), USAGE)?;
         let payload = if shape.payload { elements } else { 1 };
         let payload = context.buffer("payload", payload * 4, USAGE)?;
-        Ok(Self { room, keys, payload })
+        Ok(Self { shape, room, keys, payload })
     }
 
     /// Copies this slice of elements to another array, from this place on.
     ///
     /// # Panics
     ///
-    /// If one of the arrays has no such place.
+    /// If one of the arrays has no such place, or if they have elements of different shapes.
     pub(super) fn copy(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        shape: Shape,
         slice: Range<usize>,
         to: &Self,
         place: usize,
     ) {
+        assert!(self.shape == to.shape, "the arrays have different elements");
         assert!(
             slice.end <= self.room as usize && place + slice.len() <= to.room as usize,
             "outside of an array"
@@ -51,8 +52,8 @@ impl Array {
                 [slice.start, place, slice.len()].map(|elements| elements as u64 * each);
             encoder.copy_buffer_to_buffer(from, begin, to, place, count);
         };
-        copy(&self.keys, &to.keys, shape.key_bytes());
-        if shape.payload {
+        copy(&self.keys, &to.keys, self.shape.key_bytes());
+        if self.shape.payload {
             copy(&self.payload, &to.payload, 4);
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gpusort_order::Kind;
 use gpusort_shaders::wgsl;
 
-use super::bindings::{Kernel, bind_group, storage, whole};
+use super::bindings::{bind_group, kernel, storage, whole};
 use super::device::Gpu;
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
@@ -32,13 +32,13 @@ impl Gpu {
         let buffer = |label| context.buffer(label, bytes, wgpu::BufferUsages::STORAGE);
         let (from, to) = (buffer("copied from")?, buffer("copied to")?);
         let (device, buffers) = (&context.device, [storage(0, true), storage(1, false)]);
-        let kernel = Kernel::new(device, "copy", wgsl("copy").to_owned(), &buffers, None, None);
+        let kernel = kernel(device, "copy", wgsl("copy").to_owned(), &buffers, None, None);
         let buffers = [(0, whole(&from)), (1, whole(&to))];
-        let bind_group = bind_group(device, "gpusort copy", &kernel.buffers, buffers);
+        let bind_group = bind_group(device, "copy", (&kernel, 0), buffers);
         let copy = |times: u32| {
             let mut encoder = context.encoder("copy");
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-            pass.set_pipeline(&kernel.pipeline);
+            pass.set_pipeline(&kernel);
             pass.set_bind_group(0, &bind_group, &[]);
             for _ in 0..times {
                 pass.dispatch_workgroups(workgroups, 1, 1);

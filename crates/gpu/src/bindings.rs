@@ -29,16 +29,19 @@ pub(super) fn layout(
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&label), entries })
 }
 
+/// The bind group of a pipeline with this number.
 pub(super) fn bind_group<'a>(
     device: &wgpu::Device,
-    label: &str,
-    layout: &wgpu::BindGroupLayout,
+    name: &str,
+    (pipeline, number): (&wgpu::ComputePipeline, u32),
     buffers: impl IntoIterator<Item = (u32, wgpu::BufferBinding<'a>)>,
 ) -> wgpu::BindGroup {
     let entry =
         |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
     let entries: Vec<_> = buffers.into_iter().map(entry).collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some(label), layout, entries: &entries })
+    let layout = &pipeline.get_bind_group_layout(number);
+    let (label, entries) = (Some(&label(name)[..]), &entries[..]);
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label, layout, entries })
 }
 
 /// The first `bytes` bytes of a buffer.
@@ -55,10 +58,11 @@ pub(super) fn whole(buffer: &wgpu::Buffer) -> wgpu::BufferBinding<'_> {
 pub(super) fn pipeline_layout(
     device: &wgpu::Device,
     name: &str,
-    buffers: &wgpu::BindGroupLayout,
+    buffers: &[wgpu::BindGroupLayoutEntry],
     arguments: Option<&wgpu::BindGroupLayout>,
 ) -> wgpu::PipelineLayout {
-    let groups = [Some(buffers), arguments];
+    let buffers = layout(device, name, buffers);
+    let groups = [Some(&buffers), arguments];
     device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some(&label(name)),
         bind_group_layouts: if arguments.is_some() { &groups } else { &groups[..1] },
@@ -66,37 +70,26 @@ pub(super) fn pipeline_layout(
     })
 }
 
-/// A kernel that no plan contains.
-pub(super) struct Kernel {
-    pub(super) pipeline: wgpu::ComputePipeline,
-    /// The layout of its buffers.
-    pub(super) buffers: wgpu::BindGroupLayout,
-}
-
-impl Kernel {
-    /// The kernel of this name, with these buffers and wgpu's runtime checks. Arguments are as for
-    /// [`pipeline_layout`].
-    pub(super) fn new(
-        device: &wgpu::Device,
-        name: &str,
-        text: String,
-        buffers: &[wgpu::BindGroupLayoutEntry],
-        arguments: Option<&wgpu::BindGroupLayout>,
-        cache: Option<&wgpu::PipelineCache>,
-    ) -> Self {
-        let label = label(name);
-        let label = Some(&label[..]);
-        let source = wgpu::ShaderSource::Wgsl(text.into());
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-        let buffers = layout(device, name, buffers);
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-            label,
-            layout: Some(&pipeline_layout(device, name, &buffers, arguments)),
-            module: &module,
-            entry_point: Some(name),
-            compilation_options: wgpu::PipelineCompilationOptions::default(),
-            cache,
-        });
-        Self { pipeline, buffers }
-    }
+/// A kernel that no plan contains, with these buffers and wgpu's runtime checks. Its name is the name of its function.
+/// Arguments are as for [`pipeline_layout`].
+pub(super) fn kernel(
+    device: &wgpu::Device,
+    name: &str,
+    text: String,
+    buffers: &[wgpu::BindGroupLayoutEntry],
+    arguments: Option<&wgpu::BindGroupLayout>,
+    cache: Option<&wgpu::PipelineCache>,
+) -> wgpu::ComputePipeline {
+    let label = label(name);
+    let label = Some(&label[..]);
+    let source = wgpu::ShaderSource::Wgsl(text.into());
+    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
+    device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label,
+        layout: Some(&pipeline_layout(device, name, buffers, arguments)),
+        module: &module,
+        entry_point: Some(name),
+        compilation_options: wgpu::PipelineCompilationOptions::default(),
+        cache,
+    })
 }

@@ -10,7 +10,8 @@ use gpusort_planner::plan::{KeyTransform, Narrow};
 
 pub use crate::context::MEMORY_HINTS;
 use crate::recorder::{
-    Gathered, Ranges, Recorder, Scratch, Settings, Slice, Sort, SortedRun, UniqueInto, Work, most_bytes,
+    Elements, Gathered, Ranges, Recorder, Scratch, Settings, Slice, Sort, SortedRun, UniqueInto, Work,
+    most_bytes,
 };
 use gpusort_base::error::Error;
 use gpusort_base::error::misuse::on_callers_device;
@@ -387,8 +388,8 @@ impl BufferSorter {
         values: Option<wgpu::BufferSlice<'_>>,
         count: Count<'_>,
     ) -> Result<(), Error> {
-        let values = self.values("values", values)?;
-        let sort = self.checked(workspace, keys, values, count, workspace.capacity())?;
+        let elements = self.elements(NAMES, keys, values)?;
+        let sort = self.checked(workspace, elements, count, workspace.capacity())?;
         self.recorder.record(encoder, sort, Work::Sort)
     }
 
@@ -409,8 +410,9 @@ impl BufferSorter {
         if !self.spec.argsort {
             return Err(Misuse::NoArgsort.into());
         }
-        let positions = Some(slice("positions", positions, 4)?);
-        let sort = self.checked(workspace, keys, positions, count, workspace.capacity())?;
+        let values = Some(slice("positions", positions, 4)?);
+        let elements = Elements { keys: slice("keys", keys, self.spec.key_bytes())?, values };
+        let sort = self.checked(workspace, elements, count, workspace.capacity())?;
         let sort = sort.map(|sort| Sort { iota: true, keeps_keys: true, ..sort });
         self.recorder.record(encoder, sort, Work::Sort)
     }
@@ -433,8 +435,8 @@ impl BufferSorter {
         k: u32,
         count: Count<'_>,
     ) -> Result<(), Error> {
-        let values = self.values("values", values)?;
-        let sort = self.checked(workspace, keys, values, count, workspace.capacity())?;
+        let elements = self.elements(NAMES, keys, values)?;
+        let sort = self.checked(workspace, elements, count, workspace.capacity())?;
         self.recorder.record(encoder, sort.filter(|_| k > 0), Work::Top(k))
     }
 
@@ -459,13 +461,13 @@ impl BufferSorter {
         if self.spec.bits.is_some() {
             return Err(Misuse::SegmentBits.into());
         }
-        let elements = keys.size() / self.spec.key_bytes();
-        let count = Count::Host(u32::try_from(elements).unwrap_or(u32::MAX));
-        let values = self.values("values", values)?;
-        let all = |capacity| self.checked(workspace, keys, values, count, capacity);
+        let elements = self.elements(NAMES, keys, values)?;
+        let number = elements.keys.len;
+        let count = Count::Host(u32::try_from(number).unwrap_or(u32::MAX));
+        let all = |capacity| self.checked(workspace, elements, count, capacity);
         if let Segments::Rows(length) = segments {
-            if length == 0 || !elements.is_multiple_of(length.into()) {
-                return Err(Misuse::Rows { elements, length }.into());
+            if length == 0 || !number.is_multiple_of(length.into()) {
+                return Err(Misuse::Rows { elements: number, length }.into());
             }
             if length <= self.recorder.longest_row() {
                 let is_narrow = self.spec.narrow().is_some();
@@ -477,10 +479,10 @@ impl BufferSorter {
             return Err(Misuse::NoSegments.into());
         }
         if let Segments::HostOffsets(offsets) = segments {
-            let is_wrong = |ends: &[u32]| ends[0] > ends[1] || u64::from(ends[1]) > elements;
+            let is_wrong = |ends: &[u32]| ends[0] > ends[1] || u64::from(ends[1]) > number;
             if let Some(segment) = offsets.windows(2).position(is_wrong) {
                 let range = offsets[segment]..offsets[segment + 1];
-                return Err(Misuse::Offsets { segment, range, keys: elements }.into());
+                return Err(Misuse::Offsets { segment, range, keys: number }.into());
             }
             if offsets.len() < 2 {
                 return Ok(());
@@ -489,27 +491,21 @@ impl BufferSorter {
         }
         let Some(all) = all(workspace.capacity())? else { return Ok(()) };
         let made;
-        // Limits on lengths that only the device knows; lengths on the host replace them.
-        let (mut least, mut longest) = (2, self.spec.longest_segment.unwrap_or(u32::MAX));
-        let offsets = match segments {
-            Segments::Rows(length) => {
-                (least, longest) = (length, length);
-                None
-            }
-            Segments::Offsets(offsets) => Some(offsets),
+        let (offsets, least, longest) = match segments {
+            Segments::Rows(length) => (None, length, length),
+            // Only the device knows the lengths.
+            Segments::Offsets(offsets) => (Some(offsets), 2, self.spec.longest_segment.unwrap_or(u32::MAX)),
             Segments::HostOffsets(offsets) => {
                 let lengths =
                     || offsets.windows(2).map(|ends| ends[1] - ends[0]).filter(|&length| length > 1);
-                (least, longest) = (lengths().min().unwrap_or(0), lengths().max().unwrap_or(0));
                 made = self.recorder.words(offsets)?;
-                Some(made.slice(..))
+                (Some(made.slice(..)), lengths().min().unwrap_or(0), lengths().max().unwrap_or(0))
             }
         };
         let offsets = offsets.map(|offsets| slice("offsets", offsets, 4)).transpose()?;
         if let Some(offsets) = offsets {
             self.check_slices([], [offsets])?;
-            let mut others = [Some(all.keys), all.payload].into_iter().flatten();
-            if let Some(other) = others.find(|other| other.buffer == offsets.buffer) {
+            if let Some(other) = all.elements.slices().find(|other| other.buffer == offsets.buffer) {
                 return Err(Misuse::OneBuffer(other.name, "offsets").into());
             }
             if offsets.len < 2 {
@@ -578,7 +574,9 @@ impl BufferSorter {
         unique: Unique<'_>,
     ) -> Result<(), Error> {
         let optional = |name, array: Option<_>| array.map(|array| slice(name, array, 4)).transpose();
-        let values = optional("values", values)?;
+        let key_bytes = self.spec.key_bytes();
+        let elements =
+            Elements { keys: slice("keys", keys, key_bytes)?, values: optional("values", values)? };
         if unique.values.is_some() && values.is_none() {
             return Err(Misuse::NoValues.into());
         }
@@ -586,28 +584,21 @@ impl BufferSorter {
         if number.len == 0 {
             return Err(Misuse::Length { slice: "number", holds: 0, count: 1 }.into());
         }
-        let mut into = UniqueInto {
-            keys: slice("unique keys", unique.keys, self.spec.key_bytes())?,
+        let number = number.first_of(1);
+        let firsts = Elements {
+            keys: slice("unique keys", unique.keys, key_bytes)?,
             values: optional("unique values", unique.values)?,
-            counts: optional("counts", unique.counts)?,
-            number: number.first_of(1),
-            most: 0,
         };
-        let sort = self.checked_or_none(workspace, keys, values, count, workspace.capacity())?;
-        let Some(sort) = sort else {
-            self.check_slices([into.number], [])?;
-            return self.recorder.record_none_unique(encoder, &workspace.scratch, into.number);
+        let counts = optional("counts", unique.counts)?;
+        let Some(sort) = self.checked_or_none(workspace, elements, count, workspace.capacity())? else {
+            self.check_slices([number], [])?;
+            return self.recorder.record_none_unique(encoder, &workspace.scratch, number);
         };
-        let lengths =
-            [Some(into.keys), into.values, into.counts].into_iter().flatten().map(|array| array.len);
-        into.most = u32::try_from(lengths.min().unwrap_or(0)).unwrap_or(u32::MAX).min(sort.most);
-        let most = into.most;
-        into.keys = into.keys.first_of(most);
-        into.values = into.values.map(|values| values.first_of(most));
-        into.counts = into.counts.map(|counts| counts.first_of(most));
-        let written = [Some(into.keys), Some(into.number), into.values, into.counts];
-        let read = [Some(sort.keys), sort.payload, sort.count];
-        self.check_slices(written.into_iter().flatten(), read.into_iter().flatten())?;
+        let most = shortest(firsts.slices().chain(counts)).min(sort.most);
+        let counts = counts.map(|counts| counts.first_of(most));
+        let into = UniqueInto { firsts: firsts.first_of(most), counts, number, most };
+        let written = [into.firsts.keys, number].into_iter().chain(into.firsts.values).chain(counts);
+        self.check_slices(written, sort.elements.slices().chain(sort.count))?;
         self.recorder.record_unique(encoder, &sort, &into)
     }
 
@@ -630,40 +621,33 @@ impl BufferSorter {
             self.run(["second keys", "second values"], second)?,
         ];
         let most = u64::from(runs[0].most) + u64::from(runs[1].most);
-        let keys = slice("keys", keys, self.spec.key_bytes())?;
-        let values = self.values("values", values)?;
-        let merged = || [Some(keys), values].into_iter().flatten();
+        let merged = self.elements(NAMES, keys, values)?;
         // A count that only the device knows may be lower.
         let is_known = runs.iter().all(|run| run.count.is_none());
-        if let Some(Slice { name, len, .. }) = merged().find(|slice| is_known && slice.len < most) {
+        if let Some(Slice { name, len, .. }) = merged.slices().find(|slice| is_known && slice.len < most) {
             return Err(Misuse::Length { slice: name, holds: len, count: most }.into());
         }
-        let room = merged().map(|slice| slice.len).min().unwrap_or(0).min(most);
         if most > MOST.into() {
             let count = u32::try_from(most).unwrap_or(u32::MAX);
             return Err(Misuse::Capacity { count, capacity: MOST }.into());
         }
+        let room = shortest(merged.slices()).min(most as u32);
         if room == 0 {
             return Ok(());
         }
-        let keys = keys.first_of(room as u32);
-        let values = values.map(|values| values.first_of(room as u32));
-        let read = runs.iter().flat_map(|run| {
-            // An empty run binds no slices.
-            let slices = [Some(run.keys), run.values].map(|slice| slice.filter(|_| run.most > 0));
-            slices.into_iter().chain([run.count]).flatten()
-        });
-        self.check_slices([Some(keys), values].into_iter().flatten(), read)?;
-        self.recorder.record_merge(encoder, &runs, keys, values)
+        let merged = merged.first_of(room);
+        // An empty run binds no slices.
+        let read =
+            runs.iter().flat_map(|run| run.elements.slices().filter(|_| run.most > 0).chain(run.count));
+        self.check_slices(merged.slices(), read)?;
+        self.recorder.record_merge(encoder, &runs, merged)
     }
 
     /// Checks a run; its slices have these names in messages.
     fn run<'a>(&self, names: [&'static str; 2], run: Run<'a>) -> Result<SortedRun<'a>, Misuse> {
-        let values = self.values(names[1], run.values)?;
-        let keys = slice(names[0], run.keys, self.spec.key_bytes())?;
-        let (most, count) = counted(run.count, [Some(keys), values].into_iter().flatten(), MOST)?;
-        let values = values.map(|values| values.first_of(most));
-        Ok(SortedRun { keys: keys.first_of(most), values, most, count })
+        let elements = self.elements(names, run.keys, run.values)?;
+        let (most, count) = counted(run.count, elements.slices(), MOST)?;
+        Ok(SortedRun { elements: elements.first_of(most), most, count })
     }
 
     /// Checks that the device binds these slices, and that no written slice overlaps another.
@@ -691,17 +675,20 @@ impl BufferSorter {
         Ok(())
     }
 
-    /// The slice of values, which callers pass exactly if the specification has a payload.
-    fn values<'a>(
+    /// The elements of slices with these names in messages. Callers pass values exactly if the specification has a
+    /// payload.
+    fn elements<'a>(
         &self,
-        name: &'static str,
+        names: [&'static str; 2],
+        keys: wgpu::BufferSlice<'a>,
         values: Option<wgpu::BufferSlice<'a>>,
-    ) -> Result<Option<Slice<'a>>, Misuse> {
-        match (self.spec.payload, values) {
-            (Payload::None, Some(_)) => Err(Misuse::Values),
-            (Payload::U32 | Payload::Positions, None) => Err(Misuse::NoValues),
-            (_, values) => values.map(|values| slice(name, values, 4)).transpose(),
-        }
+    ) -> Result<Elements<'a>, Misuse> {
+        let values = match (self.spec.payload, values) {
+            (Payload::None, Some(_)) => return Err(Misuse::Values),
+            (Payload::U32 | Payload::Positions, None) => return Err(Misuse::NoValues),
+            (_, values) => values.map(|values| slice(names[1], values, 4)).transpose()?,
+        };
+        Ok(Elements { keys: slice(names[0], keys, self.spec.key_bytes())?, values })
     }
 
     /// Checks that the device binds this many bytes of a slice.
@@ -714,14 +701,13 @@ impl BufferSorter {
     fn checked<'a>(
         &self,
         workspace: &'a Workspace,
-        keys: wgpu::BufferSlice<'a>,
-        payload: Option<Slice<'a>>,
+        elements: Elements<'a>,
         count: Count<'a>,
         capacity: u32,
     ) -> Result<Option<Sort<'a>>, Misuse> {
-        let sort = self.checked_or_none(workspace, keys, payload, count, capacity)?;
+        let sort = self.checked_or_none(workspace, elements, count, capacity)?;
         if let Some(sort) = &sort {
-            self.check_slices([Some(sort.keys), sort.payload].into_iter().flatten(), sort.count)?;
+            self.check_slices(sort.elements.slices(), sort.count)?;
         }
         Ok(sort)
     }
@@ -730,8 +716,7 @@ impl BufferSorter {
     fn checked_or_none<'a>(
         &self,
         workspace: &'a Workspace,
-        keys: wgpu::BufferSlice<'a>,
-        payload: Option<Slice<'a>>,
+        elements: Elements<'a>,
         count: Count<'a>,
         capacity: u32,
     ) -> Result<Option<Sort<'a>>, Misuse> {
@@ -739,21 +724,22 @@ impl BufferSorter {
         if !self.recorder.owns(scratch) {
             return Err(Misuse::Workspace);
         }
-        let keys = slice("keys", keys, self.spec.key_bytes())?;
-        let all = || [Some(keys), payload].into_iter().flatten();
-        let (most, count) = counted(count, all(), capacity)?;
-        if let Some(foreign) = all().find(|slice| scratch.holds(slice.buffer)) {
+        let (most, count) = counted(count, elements.slices(), capacity)?;
+        if let Some(foreign) = elements.slices().find(|slice| scratch.holds(slice.buffer)) {
             return Err(Misuse::Device(foreign.name));
         }
         if most == 0 {
             return Ok(None);
         }
         // Bind no more elements than the sort may have.
-        let (keys, payload) = (keys.first_of(most), payload.map(|payload| payload.first_of(most)));
+        let elements = elements.first_of(most);
         let iota = self.spec.payload == Payload::Positions;
-        Ok(Some(Sort { scratch, keys, payload, most, count, iota, keeps_keys: false, offsets: None }))
+        Ok(Some(Sort { scratch, elements, most, count, iota, keeps_keys: false, offsets: None }))
     }
 }
+
+/// The names of a sort's slices in messages.
+const NAMES: [&str; 2] = ["keys", "values"];
 
 /// The name of the number of elements in messages.
 const COUNT: &str = "the number of elements";
@@ -779,11 +765,15 @@ fn counted<'a>(
             if offset.checked_add(4).is_none_or(|end| end > buffer.size()) {
                 return Err(Misuse::CountOffset { offset, size: buffer.size() });
             }
-            let holds = slices.map(|slice| slice.len).min().unwrap_or(0);
-            let most = u32::try_from(holds).unwrap_or(u32::MAX).min(capacity);
+            let most = shortest(slices).min(capacity);
             Ok((most, Some(slice(COUNT, buffer.slice(offset..offset + 4), 4)?)))
         }
     }
+}
+
+/// The number of elements that all of these slices hold.
+fn shortest<'a>(slices: impl Iterator<Item = Slice<'a>>) -> u32 {
+    slices.map(|slice| slice.len).min().map_or(0, |len| u32::try_from(len).unwrap_or(u32::MAX))
 }
 
 fn in_range(capacity: u32) -> Result<u32, Misuse> {

@@ -108,7 +108,9 @@ pub struct Context {
 impl Context {
     /// See [`Gpu::start`](super::Gpu::start).
     pub(crate) fn start(select: &Select) -> Result<Self, Error> {
-        let (adapter, info) = choose(enumerate(), select)?;
+        let adapters = enumerate();
+        let (number, info) = selected(select, adapters.iter().map(describe).collect())?;
+        let adapter = &adapters[number];
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("gpusort"),
             required_features: REQUIRED | (adapter.features() & USED),
@@ -152,14 +154,11 @@ impl Context {
     /// error handler.
     pub(crate) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
-        let ((done, invalid), other) = within(&self.device, OutOfMemory, || {
-            let (done, internal) =
-                within(&self.device, Internal, || within(&self.device, Validation, || work(self)));
-            let (done, invalid) = done;
-            (done, invalid.or(internal))
-        });
+        let validated = || within(&self.device, Validation, || work(self));
+        let (((done, invalid), internal), memory) =
+            within(&self.device, OutOfMemory, || within(&self.device, Internal, validated));
         let done = done?;
-        invalid.or(other).map_or(Ok(done), |error| Err(Error::device(error)))
+        invalid.or(internal).or(memory).map_or(Ok(done), |error| Err(Error::device(error)))
     }
 
     /// A buffer that holds `bytes`; their number is a multiple of four.
@@ -228,11 +227,6 @@ pub(super) fn within<R>(
     let scope = device.push_error_scope(filter);
     let done = work();
     (done, pollster::block_on(scope.pop()))
-}
-
-fn choose(adapters: Vec<wgpu::Adapter>, select: &Select) -> Result<(wgpu::Adapter, AdapterInfo), Error> {
-    let (number, info) = selected(select, adapters.iter().map(describe).collect())?;
-    Ok((adapters.into_iter().nth(number).expect("one for each that was described"), info))
 }
 
 /// The selected adapter, with its number.

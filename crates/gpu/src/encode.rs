@@ -40,30 +40,10 @@ pub(super) trait Memory {
     /// The auxiliary buffer of this name.
     fn aux(&self, name: &str) -> wgpu::BufferBinding<'_>;
 
-    /// The bind group of a kernel while the elements are on this side.
-    fn group(&self, pipelines: &Pipelines, side: Side, key: PipelineKey) -> wgpu::BindGroup {
-        new_group(self, pipelines, side, key)
+    /// The bind group of these bindings while the elements are on this side; `make` makes it.
+    fn group(&self, _: Side, _: Bindings, make: impl FnOnce() -> wgpu::BindGroup) -> wgpu::BindGroup {
+        make()
     }
-}
-
-/// Creates the bind group for [`Memory::group`].
-pub(super) fn new_group(
-    memory: &(impl Memory + ?Sized),
-    pipelines: &Pipelines,
-    side: Side,
-    key: PipelineKey,
-) -> wgpu::BindGroup {
-    let bindings = key.bindings();
-    let buffer = |binding| match binding {
-        KEYS => memory.keys(side),
-        PAYLOAD => memory.payload(side),
-        OTHER_KEYS => memory.keys(side.other()),
-        OTHER_PAYLOAD => memory.payload(side.other()),
-        aux => memory.aux(bindings.aux_buffers[(aux - ELEMENT_BINDINGS) as usize].name),
-    };
-    let layout = &pipelines.layouts(bindings, key.has_group()).bindings;
-    let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));
-    bind_group(&pipelines.context.device, "gpusort elements", layout, buffers)
 }
 
 /// Where a dispatch finds its arguments.
@@ -107,10 +87,12 @@ impl<'a, M: Memory> Dispatches<'a, M> {
             pass.set_pipeline(&self.pipelines.get(key)?);
             self.piped = Some(key);
         }
-        let bound = Some((self.side, key.bindings()));
-        if self.bound != bound {
-            pass.set_bind_group(0, &self.memory.group(self.pipelines, self.side, key), &[]);
-            self.bound = bound;
+        let bindings = key.bindings();
+        if self.bound != Some((self.side, bindings)) {
+            let pipeline = self.pipelines.get(key)?;
+            let group = self.memory.group(self.side, bindings, || self.new_group(&pipeline, bindings));
+            pass.set_bind_group(0, &group, &[]);
+            self.bound = Some((self.side, bindings));
         }
         match sent {
             Sent::Immediates(bytes) => pass.set_immediates(0, bytes),
@@ -121,5 +103,17 @@ impl<'a, M: Memory> Dispatches<'a, M> {
             self.side = self.side.other();
         }
         Ok(())
+    }
+    fn new_group(&self, pipeline: &wgpu::ComputePipeline, bindings: Bindings) -> wgpu::BindGroup {
+        let (memory, side) = (self.memory, self.side);
+        let buffer = |binding| match binding {
+            KEYS => memory.keys(side),
+            PAYLOAD => memory.payload(side),
+            OTHER_KEYS => memory.keys(side.other()),
+            OTHER_PAYLOAD => memory.payload(side.other()),
+            aux => memory.aux(bindings.aux_buffers[(aux - ELEMENT_BINDINGS) as usize].name),
+        };
+        let buffers = pipelines::numbers(bindings).map(|binding| (binding, buffer(binding)));
+        bind_group(&self.pipelines.context.device, "elements", (pipeline, 0), buffers)
     }
 }

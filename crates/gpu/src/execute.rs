@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use gpusort_order::Kind;
+use gpusort_planner::kernels::LAST_SWAP;
 use gpusort_planner::plan::Plan;
 
 use super::device::Gpu;
@@ -36,7 +37,7 @@ pub fn execute(
     let context = &gpu.context;
     let total = plan.dispatch_count();
     let timestamps = buffers.timestamps.as_ref();
-    let mut pace = Pace::new(gpu.info().kind);
+    let mut most = Submit::first(gpu.info().kind);
     let mut recording = None;
     let mut done = 0;
     let mut over = false;
@@ -52,7 +53,7 @@ pub fn execute(
         });
         let mut batch = Submit::default();
         recording.record(&mut pass, |dispatch| {
-            let takes = !pace.is_full(&batch);
+            let takes = batch.bytes < most.bytes && batch.dispatches < most.dispatches;
             if takes {
                 batch.dispatches += 1;
                 batch.bytes += dispatch.bytes_moved();
@@ -63,10 +64,12 @@ pub fn execute(
         done += batch.dispatches;
         context.queue.submit([encoder.finish()]);
         if plan.ends_early() && done < total {
-            over = buffers.last_swap(context)?.is_some_and(|last_swap| u64::from(last_swap) + 2 <= done);
+            // One more than the number of the last phase that swapped something.
+            let last_swap = buffers.aux(gpu, LAST_SWAP.name)?;
+            over = last_swap.is_some_and(|last_swap| u64::from(last_swap[0]) + 2 <= done);
         }
         context.wait()?;
-        pace.adjust(&batch, submitted.elapsed());
+        most.adjust(&batch, submitted.elapsed());
         progress(done);
     }
     let elapsed = match timestamps {
@@ -86,18 +89,12 @@ struct Submit {
     bytes: u64,
 }
 
-/// The limits of one submit.
-struct Pace {
-    bytes: u64,
-    dispatches: u64,
-}
+/// The target duration of a submit once the device's speed is known.
+const TARGET: Duration = Duration::from_millis(100);
 
-impl Pace {
-    /// The target duration of a submit once the device's speed is known.
-    const TARGET: Duration = Duration::from_millis(100);
-
-    /// Starts with limits that take a slow device of this kind well under a second.
-    fn new(kind: Kind) -> Self {
+impl Submit {
+    /// The most work of the first submit: it takes a slow device of this kind well under a second.
+    fn first(kind: Kind) -> Self {
         let bytes = match kind {
             Kind::Discrete => 16 << 30,
             Kind::Integrated | Kind::Virtual => 2 << 30,
@@ -106,12 +103,9 @@ impl Pace {
         Self { bytes, dispatches: 4096 }
     }
 
-    fn is_full(&self, batch: &Submit) -> bool {
-        batch.bytes >= self.bytes || batch.dispatches >= self.dispatches
-    }
-
-    fn adjust(&mut self, batch: &Submit, took: Duration) {
-        let scale = (Self::TARGET.as_secs_f64() / took.as_secs_f64()).clamp(0.1, 4.0);
+    /// Adjusts the most work of a submit after one with this work took this time.
+    fn adjust(&mut self, batch: &Self, took: Duration) {
+        let scale = (TARGET.as_secs_f64() / took.as_secs_f64()).clamp(0.1, 4.0);
         if batch.bytes >= self.bytes {
             self.bytes = ((self.bytes as f64 * scale) as u64).max(1);
         }

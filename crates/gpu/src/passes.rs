@@ -59,12 +59,15 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
         let last = if each { fits } else { 1 };
         // The timestamp to write after a dispatch.
         let after = |number| if each { Some(number) } else { (number == fits).then_some(last) };
+        let mut record_next = |pass: &mut wgpu::ComputePass<'_>| {
+            let mut takes = true;
+            recording.record(pass, |_| std::mem::take(&mut takes))
+        };
         if inside {
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             timestamps.write(&mut pass, 0);
             for number in 1..=fits {
-                let mut takes = true;
-                recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
+                record_next(&mut pass)?;
                 if let Some(after) = after(number) {
                     timestamps.write(&mut pass, after);
                 }
@@ -76,8 +79,7 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
                     label: Some("gpusort timed pass"),
                     timestamp_writes: before.or(after).map(|_| timestamps.writes(before, after)),
                 });
-                let mut takes = true;
-                recording.record(&mut pass, |_| std::mem::take(&mut takes))?;
+                record_next(&mut pass)?;
             }
         }
         times.extend(timestamps.read(context, encoder, last + 1)?);

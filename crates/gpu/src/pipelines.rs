@@ -1,4 +1,4 @@
-//! Caches the pipelines of kernels, and the layouts of the buffers that they bind.
+//! Caches the pipelines of kernels, and their layouts.
 //!
 //! Each kernel declares its own bindings; this module treats all kernels alike.
 
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use gpusort_planner::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 
-use super::bindings::{label, layout, pipeline_layout, storage};
+use super::bindings::{label, pipeline_layout, storage};
 use super::context::Context;
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
@@ -30,37 +30,17 @@ pub(super) fn numbers(bindings: Bindings) -> impl Iterator<Item = u32> {
     elements.into_iter().filter(|(_, is_bound)| *is_bound).map(|(number, _)| number).chain(aux_buffers)
 }
 
-/// The layout of a kernel's buffers, and of pipelines with these buffers.
-#[derive(Clone)]
-pub(super) struct Layouts {
-    pub(super) bindings: wgpu::BindGroupLayout,
-    pipeline: wgpu::PipelineLayout,
-}
-
-impl Layouts {
-    fn new(device: &wgpu::Device, bindings: Bindings, arguments: Option<&wgpu::BindGroupLayout>) -> Self {
-        // A read-only buffer needs no barrier between dispatches.
-        let read_only = |binding: u32| match binding.checked_sub(ELEMENT_BINDINGS) {
-            Some(aux) => bindings.aux_buffers[aux as usize].read_only,
-            None => binding == PAYLOAD && !bindings.payload,
-        };
-        let entries: Vec<_> = numbers(bindings).map(|binding| storage(binding, read_only(binding))).collect();
-        let bindings = layout(device, "elements", &entries);
-        let pipeline = pipeline_layout(device, "elements", &bindings, arguments);
-        Self { bindings, pipeline }
-    }
-}
-
-/// The pipelines and layouts made so far.
+/// The pipelines and their layouts made so far.
 pub(super) struct Pipelines {
     /// The device of all pipelines.
     pub(super) context: Context,
-    layouts: Mutex<HashMap<(Bindings, bool), Layouts>>,
+    /// Pipelines with equal bindings share a layout: otherwise wgpu sets immediates anew with each pipeline.
+    layouts: Mutex<HashMap<(Bindings, bool), wgpu::PipelineLayout>>,
     made: Mutex<HashMap<PipelineKey, wgpu::ComputePipeline>>,
     /// The layout of arguments in a buffer; only kernels in a caller's encoder have them.
     arguments: Option<wgpu::BindGroupLayout>,
     /// The driver's compiled pipelines from earlier runs.
-    cache: Option<wgpu::PipelineCache>,
+    pub(super) cache: Option<wgpu::PipelineCache>,
 }
 
 impl Pipelines {
@@ -74,13 +54,21 @@ impl Pipelines {
         Self { context, layouts: Mutex::default(), made: Mutex::default(), arguments, cache }
     }
 
-    /// The layouts for these bindings. If `has_group`, arguments are in a group of their own,
+    /// The layout of pipelines with these bindings. If `has_group`, arguments are in a group of their own,
     /// otherwise they are immediates.
-    pub(super) fn layouts(&self, bindings: Bindings, has_group: bool) -> Layouts {
-        let mut layouts = lock(&self.layouts);
-        let arguments = self.arguments.as_ref().filter(|_| has_group);
-        let new = || Layouts::new(&self.context.device, bindings, arguments);
-        layouts.entry((bindings, has_group)).or_insert_with(new).clone()
+    fn layout(&self, bindings: Bindings, has_group: bool) -> wgpu::PipelineLayout {
+        // A read-only buffer needs no barrier between dispatches.
+        let read_only = |binding: u32| match binding.checked_sub(ELEMENT_BINDINGS) {
+            Some(aux) => bindings.aux_buffers[aux as usize].read_only,
+            None => binding == PAYLOAD && !bindings.payload,
+        };
+        let new = || {
+            let buffers: Vec<_> =
+                numbers(bindings).map(|number| storage(number, read_only(number))).collect();
+            let arguments = self.arguments.as_ref().filter(|_| has_group);
+            pipeline_layout(&self.context.device, "elements", &buffers, arguments)
+        };
+        lock(&self.layouts).entry((bindings, has_group)).or_insert_with(new).clone()
     }
 
     /// Makes the missing pipelines for `keys`, on all cores: a driver compiles a new kernel slowly.
@@ -139,7 +127,7 @@ impl Pipelines {
         let module = unsafe { self.context.device.create_shader_module_trusted(module, unchecked) };
         self.context.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(&label(entry_point)),
-            layout: Some(&self.layouts(key.bindings(), key.has_group()).pipeline),
+            layout: Some(&self.layout(key.bindings(), key.has_group())),
             module: &module,
             entry_point: Some(entry_point),
             compilation_options: wgpu::PipelineCompilationOptions {

@@ -3,15 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use gpusort_planner::kernels::{Bindings, LAST_SWAP, PipelineKey};
+use gpusort_planner::kernels::Bindings;
 use gpusort_planner::plan::{AuxBuffer, Plan, Shape};
 
 use super::arrays::{Array, USAGE};
 use super::bindings::whole;
-use super::context::Context;
 use super::device::Gpu;
-use super::encode::{Memory, Side, new_group};
-use super::pipelines::Pipelines;
+use super::encode::{Memory, Side};
 use super::readback::Readback;
 use super::timestamps::Timestamps;
 use gpusort_base::error::Error;
@@ -19,7 +17,6 @@ use gpusort_base::error::Error;
 /// Elements on the device, and the buffers that a sort of them needs there.
 pub struct Buffers {
     n: u32,
-    shape: Shape,
     /// True if iota is written before the plan.
     pub(super) needs_iota: bool,
     /// Where iota begins.
@@ -34,8 +31,6 @@ pub struct Buffers {
     bind_groups: RefCell<HashMap<(Side, Bindings), wgpu::BindGroup>>,
     /// The side of the elements.
     pub(super) side: Cell<Side>,
-    /// Where the host reads the last phase of odd-even sort that swapped.
-    last_swap: Option<Readback>,
     pub(super) timestamps: Option<Timestamps>,
 }
 
@@ -52,22 +47,18 @@ impl Buffers {
         let back = (plan.other_room() > 0).then(|| array(plan.other_room())).transpose()?;
         let aux =
             |&(aux, words): &(AuxBuffer, u64)| Ok((aux, context.buffer(aux.name, words.max(1) * 4, USAGE)?));
-        let aux_buffers: Vec<_> = plan.aux_buffers().iter().map(aux).collect::<Result<_, Error>>()?;
-        let last_swap = named(&aux_buffers, LAST_SWAP.name);
-        let last_swap = last_swap.map(|buffer| Readback::new(context, buffer.size())).transpose()?;
+        let aux = plan.aux_buffers().iter().map(aux).collect::<Result<_, Error>>()?;
         let timestamps = Timestamps::new(context, 2)?;
         context.check()?;
         Ok(Self {
             n: plan.n(),
-            shape: plan.shape(),
             needs_iota: plan.needs_iota(),
             from: 0,
             front,
             back,
-            aux: aux_buffers,
+            aux,
             bind_groups: RefCell::default(),
             side: Cell::new(Side::Front),
-            last_swap,
             timestamps,
         })
     }
@@ -77,7 +68,7 @@ impl Buffers {
         let has = |(aux, words): &(AuxBuffer, u64)| {
             named(&self.aux, aux.name).is_some_and(|buffer| buffer.size() >= words * 4)
         };
-        self.shape == plan.shape()
+        self.shape() == plan.shape()
             && self.front.room >= plan.room()
             && self.back.as_ref().map_or(0, |back| back.room) >= plan.other_room()
             && plan.aux_buffers().iter().all(has)
@@ -105,7 +96,7 @@ impl Buffers {
 
     /// The key and payload of an element.
     pub fn shape(&self) -> Shape {
-        self.shape
+        self.front.shape
     }
 
     /// The array of the elements.
@@ -141,14 +132,6 @@ impl Buffers {
         let Some(from) = named(&self.aux, name) else { return Ok(None) };
         let words = Readback::new(&gpu.context, from.size())?;
         words.read(&gpu.context, gpu.context.encoder(name), from).map(Some)
-    }
-
-    /// One more than the number of the last phase that swapped something, after all that was
-    /// submitted; `None` if no kernel notes it.
-    pub(super) fn last_swap(&self, context: &Context) -> Result<Option<u32>, Error> {
-        let from = named(&self.aux, LAST_SWAP.name);
-        let Some((words, from)) = self.last_swap.as_ref().zip(from) else { return Ok(None) };
-        Ok(words.read(context, context.encoder("last swap"), from)?.first().copied())
     }
 
     /// Brings the keys back, only the first keys if `keys` has room for no more.
@@ -204,9 +187,12 @@ impl Memory for Buffers {
         whole(named(&self.aux, name).expect("the buffers fit the plan"))
     }
 
-    fn group(&self, pipelines: &Pipelines, side: Side, key: PipelineKey) -> wgpu::BindGroup {
-        let mut groups = self.bind_groups.borrow_mut();
-        let make = || new_group(self, pipelines, side, key);
-        groups.entry((side, key.bindings())).or_insert_with(make).clone()
+    fn group(
+        &self,
+        side: Side,
+        bindings: Bindings,
+        make: impl FnOnce() -> wgpu::BindGroup,
+    ) -> wgpu::BindGroup {
+        self.bind_groups.borrow_mut().entry((side, bindings)).or_insert_with(make).clone()
     }
 }

@@ -13,10 +13,7 @@ use super::readback::Readback;
 use gpusort_base::error::Error;
 
 /// Elements in order, in memory of the device.
-pub struct ResidentRun {
-    shape: Shape,
-    elements: Array,
-}
+pub struct ResidentRun(Array);
 
 impl ResidentRun {
     /// Memory for this many elements.
@@ -25,12 +22,12 @@ impl ResidentRun {
     ///
     /// Too little memory on the device.
     pub fn new(gpu: &Gpu, count: u32, shape: Shape) -> Result<Self, Error> {
-        Ok(Self { shape, elements: Array::new(&gpu.context, count, shape)? })
+        Array::new(&gpu.context, count, shape).map(Self)
     }
 
     /// The number of elements.
     pub fn count(&self) -> usize {
-        self.elements.room as usize
+        self.0.room as usize
     }
 
     /// Takes the elements of these buffers, as they are after all that was submitted.
@@ -39,9 +36,9 @@ impl ResidentRun {
     ///
     /// If the number or the shape of the elements differs.
     pub fn copy(&self, gpu: &Gpu, from: &Buffers) {
-        assert!(self.shape == from.shape() && self.elements.room == from.n(), "the run is for others");
+        assert_eq!(self.0.room, from.n(), "the run is for others");
         let mut encoder = gpu.context.encoder("run");
-        from.array().copy(&mut encoder, self.shape, 0..self.count(), &self.elements, 0);
+        from.array().copy(&mut encoder, 0..self.count(), &self.0, 0);
         gpu.context.queue.submit([encoder.finish()]);
     }
 
@@ -55,7 +52,7 @@ impl ResidentRun {
     ///
     /// When `to` is longer.
     pub fn download(&self, gpu: &Gpu, to: &mut [u8]) -> Result<(), Error> {
-        let from = if self.shape.payload { &self.elements.payload } else { &self.elements.keys };
+        let from = if self.0.shape.payload { &self.0.payload } else { &self.0.keys };
         gpu.download_to(from, to)
     }
 
@@ -70,15 +67,15 @@ impl ResidentRun {
     /// If a run has no such place.
     pub fn keys_at(gpu: &Gpu, runs: &[&Self], places: &[(usize, usize)]) -> Result<Vec<u64>, Error> {
         let (Some(first), false) = (runs.first(), places.is_empty()) else { return Ok(Vec::new()) };
-        let each = first.shape.key_bytes();
+        let each = first.0.shape.key_bytes();
         let keys = Readback::new(&gpu.context, each * places.len() as u64)?;
         let mut encoder = gpu.context.encoder("keys");
         for (to, &(run, place)) in (0..).zip(places) {
             assert!(place < runs[run].count(), "the run has no such place");
-            let from = &runs[run].elements.keys;
+            let from = &runs[run].0.keys;
             encoder.copy_buffer_to_buffer(from, place as u64 * each, keys.buffer(), to * each, each);
         }
-        match first.shape.key {
+        match first.0.shape.key {
             KeyWords::One => {
                 let keys: Vec<u32> = keys.collect(&gpu.context, encoder)?;
                 Ok(keys.into_iter().map(u64::from).collect())
@@ -99,8 +96,7 @@ impl Buffers {
         self.side.set(Side::Front);
         let mut place = 0;
         for (run, slice) in slices {
-            assert!(run.shape == self.shape(), "the run is for others");
-            run.elements.copy(&mut encoder, run.shape, slice.clone(), self.array(), place);
+            run.0.copy(&mut encoder, slice.clone(), self.array(), place);
             place += slice.len();
         }
         assert_eq!(place, self.n() as usize, "the buffers are for others");

@@ -31,27 +31,25 @@ struct Ring<'a> {
     kept: &'a Mutex<Vec<wgpu::Buffer>>,
     /// Write for an upload, read for a download.
     mode: wgpu::MapMode,
-    /// The number of buffers that this transfer uses.
-    buffers: usize,
-    /// Buffers of submitted copies, each with the number of bytes to map after the copy.
+    /// Buffers of submitted copies, each with the number of bytes to map after the copy: at most [`RING`]. A transfer
+    /// submits each buffer before it takes the next.
     under_way: VecDeque<(wgpu::Buffer, Mapping, u64)>,
 }
 
 impl<'a> Ring<'a> {
     fn new(gpu: &'a Gpu, mode: wgpu::MapMode) -> Self {
         let kept = if mode == wgpu::MapMode::Write { &gpu.staging.up } else { &gpu.staging.down };
-        Self { context: &gpu.context, kept, mode, buffers: 0, under_way: VecDeque::new() }
+        Self { context: &gpu.context, kept, mode, under_way: VecDeque::new() }
     }
 
     /// A buffer for this number of bytes or for a part of them, with the number of mapped bytes from its previous copy:
     /// 0 for the first copy of a buffer.
     fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
-        if self.buffers == RING
+        if self.under_way.len() == RING
             && let Some(first) = self.first()?
         {
             return Ok(first);
         }
-        self.buffers += 1;
         // All buffers of a large transfer have one size.
         let bytes = bytes.next_power_of_two().min(CHUNK);
         let kept = lock(self.kept).pop().filter(|buffer| buffer.size() >= bytes);

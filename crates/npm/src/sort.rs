@@ -94,7 +94,7 @@ impl<'a> Sort<'a> {
 
     /// The workgroups of a dispatch on `n` elements.
     fn workgroups(&self, dispatch: &Dispatch, n: u32) -> u64 {
-        let dispatch = dispatch.for_fewer(n, self.callers.shape, &self.callers.limits);
+        let dispatch = dispatch.for_fewer(n, &self.callers.limits);
         dispatch.expect("it is for fewer").grid().workgroups()
     }
 

@@ -1,42 +1,24 @@
 //! Records kernels beside sorts: they widen narrow elements to keys and narrow them again, or
 //! process sorted elements. Pipelines are made at first use.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-
 use gpusort_planner::kernels::Grid;
-use gpusort_planner::plan::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, UNIQUE_TILE};
+use gpusort_planner::plan::{BESIDE_WORKGROUP, MOST_GATHERED, UNIQUE_TILE};
+use wgpu::ComputePipeline;
 
 use super::slice::first;
-use super::{Recorder, Scratch, Slice, Sort, begin_pass};
-use crate::bindings::{Kernel, bind_group, layout, storage, uniform, whole};
+use super::{Elements, Recorder, Scratch, Slice, Sort, begin_pass};
+use crate::bindings::{bind_group, kernel, layout, storage, uniform, whole};
 use gpusort_base::error::Error;
 use gpusort_base::parallel::lock;
 
 /// Enough workgroups to keep any device busy.
 const MOST_WORKGROUPS: u32 = 1 << 14;
 
-/// The texts of these kernels, and the kernels made so far.
-pub(super) struct Kernels {
-    pub(super) texts: Beside,
-    /// The layout of arguments in a buffer; `None` if they are immediates.
-    arguments: Option<wgpu::BindGroupLayout>,
-    made: Mutex<HashMap<Which, Arc<Kernel>>>,
-}
-
 /// A kernel's name, and the numbers that its text contains.
-type Which = (&'static str, [u32; MOST_GATHERED]);
+pub(super) type Which = (&'static str, [u32; MOST_GATHERED]);
 
 /// The numbers of a kernel whose text contains none.
 const NO_NUMBERS: [u32; MOST_GATHERED] = [0; MOST_GATHERED];
-
-impl Kernels {
-    pub(super) fn new(device: &wgpu::Device, texts: Beside) -> Self {
-        let by_buffer = !texts.has_immediates;
-        let arguments = by_buffer.then(|| layout(device, "arguments", &[uniform(0, false)]));
-        Self { texts, arguments, made: Mutex::default() }
-    }
-}
 
 /// An array to gather from, and an array to gather into.
 pub(crate) struct Gathered<'a> {
@@ -46,8 +28,7 @@ pub(crate) struct Gathered<'a> {
 
 /// The outputs of a search for unique elements.
 pub(crate) struct UniqueInto<'a> {
-    pub(crate) keys: Slice<'a>,
-    pub(crate) values: Option<Slice<'a>>,
+    pub(crate) firsts: Elements<'a>,
     pub(crate) counts: Option<Slice<'a>>,
     pub(crate) number: Slice<'a>,
     /// The most unique elements to write.
@@ -56,8 +37,7 @@ pub(crate) struct UniqueInto<'a> {
 
 /// A sorted run on the device.
 pub(crate) struct SortedRun<'a> {
-    pub(crate) keys: Slice<'a>,
-    pub(crate) values: Option<Slice<'a>>,
+    pub(crate) elements: Elements<'a>,
     pub(crate) most: u32,
     pub(crate) count: Option<Slice<'a>>,
 }
@@ -80,29 +60,33 @@ impl Recorder {
     ) -> Result<(), Error> {
         let (device, name) = (&self.context.device, which.0);
         let kernel = self.beside_kernel(which, buffers.iter().map(|(at, _)| *at))?;
-        pass.set_pipeline(&kernel.pipeline);
-        pass.set_bind_group(0, &bind_group(device, name, &kernel.buffers, buffers.iter().cloned()), &[]);
-        if let Some(layout) = &self.beside.arguments {
+        pass.set_pipeline(&kernel);
+        pass.set_bind_group(0, &bind_group(device, name, (&kernel, 0), buffers.iter().cloned()), &[]);
+        if self.beside.has_immediates {
+            pass.set_immediates(0, bytemuck::cast_slice(arguments));
+        } else {
             // Shaders take uniforms in whole vectors of four words.
             let words = [arguments, &[0; 3]].concat();
             let words = &words[..arguments.len().next_multiple_of(4)];
             let usage = wgpu::BufferUsages::UNIFORM;
             let made = self.context.filled("arguments", bytemuck::cast_slice(words), usage)?;
-            pass.set_bind_group(1, &bind_group(device, name, layout, [(0, whole(&made))]), &[]);
-        } else {
-            pass.set_immediates(0, bytemuck::cast_slice(arguments));
+            pass.set_bind_group(1, &bind_group(device, name, (&kernel, 1), [(0, whole(&made))]), &[]);
         }
         let grid = Grid::new(workgroups.max(1).into(), &self.context.info.limits)?;
         pass.dispatch_workgroups(grid.x, grid.y, 1);
         Ok(())
     }
 
-    fn beside_kernel(&self, which: Which, bindings: impl Iterator<Item = u32>) -> Result<Arc<Kernel>, Error> {
-        if let Some(kernel) = lock(&self.beside.made).get(&which) {
-            return Ok(Arc::clone(kernel));
+    fn beside_kernel(
+        &self,
+        which: Which,
+        bindings: impl Iterator<Item = u32>,
+    ) -> Result<ComputePipeline, Error> {
+        if let Some(kernel) = lock(&self.beside_kernels).get(&which) {
+            return Ok(kernel.clone());
         }
         let (name, numbers) = which;
-        let texts = &self.beside.texts;
+        let texts = &self.beside;
         let text = match name {
             "gather" => {
                 let arrays = numbers.iter().take_while(|&&words| words > 0).count();
@@ -113,13 +97,21 @@ impl Recorder {
             "widen" | "narrow" => texts.widen(),
             _ => texts.unique(None),
         };
-        let kernel = self.context.scoped(|context| {
+        let made = self.context.scoped(|context| {
             // Kernels may read one slice of a buffer and write another, so all bindings are read-write.
             let entries: Vec<_> = bindings.map(|binding| storage(binding, false)).collect();
-            let arguments = self.beside.arguments.as_ref();
-            Ok(Kernel::new(&context.device, name, text, &entries, arguments, self.cache.as_ref()))
+            let arguments =
+                (!texts.has_immediates).then(|| layout(&context.device, "arguments", &[uniform(0, false)]));
+            Ok(kernel(
+                &context.device,
+                name,
+                text,
+                &entries,
+                arguments.as_ref(),
+                self.pipelines.cache.as_ref(),
+            ))
         })?;
-        Ok(Arc::clone(lock(&self.beside.made).entry(which).or_insert(Arc::new(kernel))))
+        Ok(lock(&self.beside_kernels).entry(which).or_insert(made).clone())
     }
 
     /// Workgroups for this number of invocations, at most [`MOST_WORKGROUPS`]: each invocation
@@ -138,19 +130,19 @@ impl Recorder {
         k: u32,
         work: impl FnOnce(&mut wgpu::CommandEncoder, &Sort<'s>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Some(narrow) = self.beside.texts.narrow else { return work(encoder, sort) };
+        let Some(narrow) = self.beside.narrow else { return work(encoder, sort) };
         let lacks = || Error::lacks("memory for narrow keys");
         let wide = sort.scratch.find("copied keys").ok_or_else(lacks)?;
-        let buffers = [(0, sort.keys.binding()), (1, whole(wide)), (2, self.count(sort.count))];
+        let buffers = [(0, sort.elements.keys.binding()), (1, whole(wide)), (2, self.count(sort.count))];
         let move_keys = |encoder: &mut wgpu::CommandEncoder, name, n: u32, each: u32| {
-            let arguments = [n, sort.keys.first(), first(sort.count)];
+            let arguments = [n, sort.elements.keys.first(), first(sort.count)];
             let workgroups = self.some_workgroups(u64::from(n).div_ceil(each.into()) + 1);
             let mut pass = begin_pass(encoder, "gpusort narrow keys");
             self.dispatch_beside(&mut pass, (name, NO_NUMBERS), &buffers, &arguments, workgroups)
         };
         move_keys(encoder, "widen", sort.most, 1)?;
         let keys = Slice { name: "keys", buffer: wide, offset: 0, each: 4, len: sort.most.into() };
-        work(encoder, &Sort { keys, ..*sort })?;
+        work(encoder, &Sort { elements: Elements { keys, ..sort.elements }, ..*sort })?;
         if sort.keeps_keys { Ok(()) } else { move_keys(encoder, "narrow", k, 32 / narrow.bits) }
     }
 
@@ -225,18 +217,19 @@ impl Recorder {
         into: &UniqueInto,
     ) -> Result<(), Error> {
         let (scratch, number) = (sort.scratch, into.number);
+        let Elements { keys, values } = into.firsts;
         let [first_key, first_payload, first_count] = sort.firsts();
         let arguments = [
             sort.most,
-            packed([first_key, first_count, into.keys.first(), number.first()]),
-            packed([first_payload, first(into.values), first(into.counts), 0]),
+            packed([first_key, first_count, keys.first(), number.first()]),
+            packed([first_payload, first(values), first(into.counts), 0]),
             into.most,
         ];
         let (firsts, tiles) = (scratch.named("keys"), scratch.named("unique tiles"));
         let finding = [
             (0, firsts.clone()),
             (1, self.count(sort.count)),
-            (2, sort.keys.binding()),
+            (2, sort.elements.keys.binding()),
             (3, number.binding()),
             (4, tiles),
         ];
@@ -246,24 +239,24 @@ impl Recorder {
         for (name, workgroups) in [("count_firsts", all), ("number_firsts", 1), ("note_firsts", all)] {
             self.dispatch_beside(&mut pass, (name, NO_NUMBERS), &finding, &arguments, workgroups)?;
         }
-        let values = sort.payload.filter(|_| into.values.is_some());
-        let [_, count, keys, number, _] = finding;
+        let moved = sort.elements.values.filter(|_| values.is_some());
+        let [_, count, sorted, number, _] = finding;
         let writing = [
             (0, firsts),
             count,
-            keys,
+            sorted,
             number,
-            (5, into.keys.binding()),
-            (6, scratch.bound(values)),
-            (7, scratch.bound(into.values)),
+            (5, keys.binding()),
+            (6, scratch.bound(moved)),
+            (7, scratch.bound(values)),
             (8, scratch.bound(into.counts)),
         ];
-        let has = [into.values.is_some().into(), into.counts.is_some().into(), 0];
+        let has = [values.is_some().into(), into.counts.is_some().into(), 0];
         let workgroups = self.some_workgroups(into.most.into());
         self.dispatch_beside(&mut pass, ("write_firsts", has), &writing, &arguments, workgroups)
     }
 
-    /// Records a merge of two runs into `keys` and `values`, whose lengths limit the output.
+    /// Records a merge of two runs into `merged`, whose lengths limit the output.
     ///
     /// # Errors
     ///
@@ -272,30 +265,25 @@ impl Recorder {
         &'a self,
         encoder: &mut wgpu::CommandEncoder,
         [a, b]: &[SortedRun<'a>; 2],
-        keys: Slice<'a>,
-        values: Option<Slice<'a>>,
+        merged: Elements<'a>,
     ) -> Result<(), Error> {
-        let all_keys = [Some(a.keys), Some(b.keys), Some(keys)];
-        let all_values = [a.values, b.values, values];
+        let all = [a.elements, b.elements, merged];
+        let (keys, values) = (all.map(|elements| Some(elements.keys)), all.map(|elements| elements.values));
         let firsts = |[a, b, merged]: [_; 3], count| packed([a, b, merged, count].map(first));
-        let arguments = [
-            a.most,
-            b.most,
-            u32::try_from(keys.len).unwrap_or(u32::MAX),
-            firsts(all_keys, a.count),
-            firsts(all_values, b.count),
-        ];
+        let arguments =
+            [a.most, b.most, merged.keys.len as u32, firsts(keys, a.count), firsts(values, b.count)];
         let mut buffers = vec![(0, self.count(a.count)), (1, self.count(b.count))];
-        for (slice, binding) in all_keys.into_iter().chain(all_values).zip(2..) {
+        for (slice, binding) in keys.into_iter().chain(values).zip(2..) {
             // The kernel reads nothing from an empty run.
             let binds =
                 |slice: Slice<'a>| if slice.len == 0 { whole(&self.no_count) } else { slice.binding() };
             buffers.extend(slice.map(|slice| (binding, binds(slice))));
         }
-        let tile = self.beside.texts.merge_tile(values.is_some())?;
+        let has_values = merged.values.is_some();
+        let tile = self.beside.merge_tile(has_values)?;
         self.check_encoder(encoder)?;
         let mut pass = begin_pass(encoder, "gpusort merge");
-        let which = ("merge_runs", [values.is_some().into(), 0, 0]);
+        let which = ("merge_runs", [has_values.into(), 0, 0]);
         let workgroups = (a.most + b.most).div_ceil(tile.size());
         self.dispatch_beside(&mut pass, which, &buffers, &arguments, workgroups)
     }

@@ -4,7 +4,6 @@
 use gpusort_planner::kernels::Grid;
 
 use super::{ALIGNMENT, Recorder};
-use crate::bindings::Kernel;
 use gpusort_base::error::Error;
 
 impl Recorder {
@@ -13,7 +12,7 @@ impl Recorder {
     pub(super) fn dispatch_with_host_parameters(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        kernel: &Kernel,
+        kernel: &wgpu::ComputePipeline,
         group: &wgpu::BindGroup,
         workgroups: u32,
         (number, bytes): (u32, [u32; 4]),
@@ -21,7 +20,7 @@ impl Recorder {
         let number = number.to_le_bytes().map(u32::from);
         let offsets: [u32; 8] =
             std::array::from_fn(|at| [number, bytes].as_flattened()[at] * ALIGNMENT as u32);
-        pass.set_pipeline(&kernel.pipeline);
+        pass.set_pipeline(kernel);
         pass.set_bind_group(0, group, &[]);
         pass.set_bind_group(1, &self.host, &offsets);
         let grid = Grid::new(workgroups.into(), &self.context.info.limits)?;

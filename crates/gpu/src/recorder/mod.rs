@@ -32,27 +32,27 @@ mod segments;
 mod slice;
 mod top;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gpusort_order::Shape;
 use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
     self, Beside, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
 };
+use wgpu::ComputePipeline;
 
-use self::beside::Kernels;
+use self::beside::Which;
 pub(crate) use self::beside::{Gathered, SortedRun, UniqueInto};
 use self::scratch::{Kinds, Planned};
 pub(crate) use self::scratch::{Scratch, Settings, most_bytes};
 use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
-pub(crate) use self::slice::Slice;
 use self::slice::first;
-use super::bindings::{Kernel, begin_of, bind_group, layout, storage, uniform, whole};
+pub(crate) use self::slice::{Elements, Slice};
+use super::bindings::{begin_of, bind_group, kernel, layout, storage, uniform, whole};
 use super::context::{Context, within};
 use super::encode::{Dispatches, Memory, Sent, Side};
 use super::pipelines::Pipelines;
@@ -76,10 +76,8 @@ const SLICES: u64 = 16;
 pub(crate) struct Sort<'a> {
     /// Memory that the sort needs beside the caller's slices.
     pub(crate) scratch: &'a Scratch,
-    /// The keys of at least one element; an argsort only reads them.
-    pub(crate) keys: Slice<'a>,
-    /// The payload, read or, with `iota`, only written.
-    pub(crate) payload: Option<Slice<'a>>,
+    /// At least one element. An argsort only reads keys. Values are the payload, read or, with `iota`, only written.
+    pub(crate) elements: Elements<'a>,
     /// The most elements.
     pub(crate) most: u32,
     /// The number of elements in a buffer, if the host does not know it.
@@ -110,13 +108,12 @@ pub(crate) struct Recorder {
     /// Identifies memory made by this recorder.
     identity: Arc<()>,
     pipelines: Pipelines,
-    arguments: wgpu::BindGroupLayout,
     kinds: Kinds,
     finder: Option<Finder>,
     /// The kernels that write the arguments of a selection.
-    prepare_top: Kernel,
-    want: Kernel,
-    prepare: Kernel,
+    prepare_top: ComputePipeline,
+    want: ComputePipeline,
+    prepare: ComputePipeline,
     /// The byte table, bound once for each byte of host parameters.
     host: wgpu::BindGroup,
     /// Words of `u32::MAX`: bound as the count if the host knows it, and in place of empty slices.
@@ -126,20 +123,19 @@ pub(crate) struct Recorder {
     /// Hashes of callers' buffers that the device has bound.
     bound: Mutex<HashSet<u64>>,
     /// The copy kernel with arguments in a buffer; below, with immediates, if the device has them.
-    copy: Kernel,
-    plain_copy: Option<Kernel>,
-    prepare_rows: Kernel,
-    /// The kernels beside sorts.
-    beside: Kernels,
-    /// The driver's compiled pipelines from earlier runs.
-    cache: Option<wgpu::PipelineCache>,
+    copy: ComputePipeline,
+    plain_copy: Option<ComputePipeline>,
+    prepare_rows: ComputePipeline,
+    /// The texts of kernels beside sorts, and those kernels made so far.
+    beside: Beside,
+    beside_kernels: Mutex<HashMap<Which, ComputePipeline>>,
     pub(crate) compiling: Duration,
 }
 
 impl Sort<'_> {
     /// Elements between the beginnings of bindings and of slices: the keys, the payload and the count.
     fn firsts(&self) -> [u32; 3] {
-        [self.keys.first(), first(self.payload), first(self.count)]
+        [self.elements.keys.first(), first(self.elements.values), first(self.count)]
     }
 }
 
@@ -149,12 +145,12 @@ impl Memory for Sort<'_> {
         match side {
             Side::Back => self.scratch.named("keys"),
             Side::Front if self.keeps_keys => self.scratch.named("copied keys"),
-            Side::Front => self.keys.binding(),
+            Side::Front => self.elements.keys.binding(),
         }
     }
 
     fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
-        match (side, self.payload) {
+        match (side, self.elements.values) {
             (_, None) => whole(&self.scratch.nothing),
             (Side::Front, Some(callers)) => callers.binding(),
             (Side::Back, Some(_)) => self.scratch.named("positions"),
@@ -209,9 +205,8 @@ impl Recorder {
             let pipelines = Pipelines::new(context.clone(), Some(arguments.clone()), cache.cloned());
             let entries: [_; 8] = std::array::from_fn(|byte| uniform(byte as u32, true));
             let bytes = layout(device, "bytes", &entries);
-            let kernel = |name: &str, text, buffers: &[_]| {
-                Kernel::new(device, name, text, buffers, Some(&bytes), cache)
-            };
+            let with_host =
+                |name: &str, text, buffers: &[_]| kernel(device, name, text, buffers, Some(&bytes), cache);
             let buffers = [
                 storage(0, false),
                 storage(1, false),
@@ -219,21 +214,21 @@ impl Recorder {
                 uniform(3, false),
                 storage(4, true),
             ];
-            let prepare = kernel("prepare", prepare_text(), &buffers);
-            let prepare_rows = kernel("prepare_rows", prepare_rows_text(), &[storage(0, false)]);
+            let prepare = with_host("prepare", prepare_text(), &buffers);
+            let prepare_rows = with_host("prepare_rows", prepare_rows_text(), &[storage(0, false)]);
             let copy = |has_immediates, arguments| {
                 let text = copy_text(sort.shape.key_words(), has_immediates);
-                Kernel::new(device, "copy", text, &[storage(0, true), storage(1, false)], arguments, cache)
+                kernel(device, "copy", text, &[storage(0, true), storage(1, false)], arguments, cache)
             };
             let has_immediates = device.features().contains(wgpu::Features::IMMEDIATES)
                 && device.limits().max_immediate_size >= Arguments::MOST_BYTES;
             let plain_copy = has_immediates.then(|| copy(true, None));
             let copy = copy(false, Some(&arguments));
 
-            let finder = settings.segments.then(|| Finder::new(&sort, kernel)).transpose()?;
+            let finder = settings.segments.then(|| Finder::new(&sort, with_host)).transpose()?;
             let (text, buffers) = (prepare_top_text(&sort), [storage(0, false), storage(1, true)]);
-            let prepare_top = kernel("prepare_top", text.clone(), &buffers);
-            let want = kernel("want", text, &buffers);
+            let prepare_top = with_host("prepare_top", text.clone(), &buffers);
+            let want = with_host("want", text, &buffers);
 
             let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
             for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
@@ -246,14 +241,12 @@ impl Recorder {
             let no_count = context.filled("any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
             // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
             let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
-            let host = bind_group(device, "gpusort bytes", &bytes, host);
+            let host = bind_group(device, "bytes", (&prepare, 1), host);
             let (transform, narrow) = (settings.transform, settings.narrow);
-            let texts = Beside { transform, narrow, has_immediates };
             let recorder = Self {
                 context: context.clone(),
                 identity: Arc::default(),
                 pipelines,
-                arguments,
                 kinds,
                 finder,
                 prepare_top,
@@ -266,14 +259,13 @@ impl Recorder {
                 copy,
                 plain_copy,
                 prepare_rows,
-                beside: Kernels::new(device, texts),
-                cache: cache.cloned(),
+                beside: Beside { transform, narrow, has_immediates },
+                beside_kernels: Mutex::default(),
                 compiling: Duration::ZERO,
             };
             // Pipelines do not depend on the number of elements, so plans for 2 elements serve.
             for callers in [Some(sort), recorder.kinds.argsort].into_iter().flatten() {
-                let plans = callers.sort_in_tile(2)?.into_iter().chain([callers.sort(2)?]);
-                plans.into_iter().try_for_each(|plan| recorder.compile(&plan))?;
+                callers.sorts(2)?.iter().try_for_each(|(_, plan)| recorder.compile(plan))?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
         })
@@ -311,8 +303,8 @@ impl Recorder {
         if lock(&self.bound).contains(&buffer) {
             return true;
         }
-        let (device, layout) = (&self.context.device, &self.prepare_rows.buffers);
-        let bind = || bind_group(device, "gpusort check", layout, [(0, slice.binding())]);
+        let (device, kernel) = (&self.context.device, (&self.prepare_rows, 0));
+        let bind = || bind_group(device, "check", kernel, [(0, slice.binding())]);
         let binds = knows(|| within(device, wgpu::ErrorFilter::Validation, bind).1.is_none());
         let mut bound = lock(&self.bound);
         if bound.len() == MOST {
@@ -364,18 +356,18 @@ impl Recorder {
         };
         let takes_immediates = self.takes_immediates(sort);
         let mut pass = begin_pass(encoder, "gpusort sort");
-        let fewer = planned.fewer.iter().find(|(most, _)| sort.most <= *most);
-        let plan = fewer.map_or(&planned.plan, |(_, plan)| plan);
+        let plan = planned.plans.iter().find(|(most, _)| sort.most <= *most);
+        let (_, plan) = plan.expect("the scratch has room for the elements");
         if !takes_immediates {
             self.record_prepare(&mut pass, planned, sort)?;
         }
         // The preparation replaces dispatches that clear.
         let dispatches = plan.dispatches().filter(|dispatch| takes_immediates || !dispatch.clears());
         // Narrow keys are copies already, made by widening.
-        if sort.keeps_keys && self.beside.texts.narrow.is_none() {
+        if sort.keeps_keys && self.beside.narrow.is_none() {
             self.record_copy(&mut pass, sort, takes_immediates);
         }
-        self.record_passes(&mut pass, sort, plan.shape(), dispatches, takes_immediates)
+        self.record_passes(&mut pass, sort, dispatches, takes_immediates)
     }
 
     /// The number of digits of a key.
@@ -400,14 +392,13 @@ impl Recorder {
         &self,
         pass: &mut wgpu::ComputePass<'_>,
         sort: &Sort,
-        shape: Shape,
         dispatches: impl Iterator<Item = &'a Dispatch>,
         takes_immediates: bool,
     ) -> Result<(), Error> {
         let digits = self.digits();
         let mut recorded = Dispatches::new(&self.pipelines, sort, Side::Front);
         for dispatch in dispatches {
-            let mut dispatch = dispatch.for_fewer(sort.most, shape, &self.context.info.limits)?;
+            let mut dispatch = dispatch.for_fewer(sort.most, &self.context.info.limits)?;
             if takes_immediates {
                 if !sort.iota {
                     dispatch.pass_through();
@@ -440,7 +431,7 @@ impl Recorder {
         if !takes_immediates {
             let parameters = [(0, whole(&sort.scratch.parameters))];
             let kernel = &self.prepare_rows;
-            let group = bind_group(&self.context.device, "gpusort rows", &kernel.buffers, parameters);
+            let group = bind_group(&self.context.device, "rows", (kernel, 0), parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
             self.dispatch_with_host_parameters(&mut pass, kernel, &group, 1, (sort.most, host))?;
@@ -470,7 +461,7 @@ impl Recorder {
             (3, whole(&planned.fixed)),
             (4, self.count(sort.count)),
         ];
-        let group = bind_group(&self.context.device, "gpusort prepare", &self.prepare.buffers, buffers);
+        let group = bind_group(&self.context.device, "prepare", (&self.prepare, 0), buffers);
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.iota) | keeps << 1 | keeps << 2;
         let [first_key, first_payload, first_count] = sort.firsts();
@@ -482,20 +473,16 @@ impl Recorder {
         /// Enough workgroups to keep any device busy.
         const MOST: u32 = 1 << 14;
         let copy = self.plain_copy.as_ref().filter(|_| takes_immediates).unwrap_or(&self.copy);
-        let buffers = [(0, sort.keys.binding()), (1, sort.scratch.named("copied keys"))];
-        pass.set_pipeline(&copy.pipeline);
-        pass.set_bind_group(
-            0,
-            &bind_group(&self.context.device, "gpusort copy", &copy.buffers, buffers),
-            &[],
-        );
+        let buffers = [(0, sort.elements.keys.binding()), (1, sort.scratch.named("copied keys"))];
+        pass.set_pipeline(copy);
+        pass.set_bind_group(0, &bind_group(&self.context.device, "copy", (copy, 0), buffers), &[]);
         if takes_immediates {
             pass.set_immediates(0, bytemuck::cast_slice(&[sort.most, 0]));
         } else {
             let slot = self.digits() + 2;
             pass.set_bind_group(1, &sort.scratch.arguments, &[slot * ALIGNMENT as u32, 0]);
         }
-        let words = u64::from(sort.most) * sort.keys.each / 4;
+        let words = u64::from(sort.most) * sort.elements.keys.each / 4;
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST);
         pass.dispatch_workgroups(words.div_ceil(256).min(most.into()) as u32, 1, 1);
     }

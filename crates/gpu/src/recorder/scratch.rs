@@ -50,11 +50,10 @@ pub(crate) struct Scratch {
     pub(crate) bytes: u64,
 }
 
-/// A plan, with data that all sorts by it share.
+/// Plans, with data that all sorts by them share.
 pub(super) struct Planned {
-    pub(super) plan: Plan,
-    /// Plans for fewer elements, each with its most elements, in ascending order.
-    pub(super) fewer: Vec<(u32, Plan)>,
+    /// The plans, each with its most elements, in ascending order.
+    pub(super) plans: Vec<(u32, Plan)>,
     /// The struct `Fixed` of `prepare.wgsl`.
     pub(super) fixed: wgpu::Buffer,
 }
@@ -92,8 +91,8 @@ pub(super) struct Kinds {
 
 /// The plans for a capacity, and the memory that they need.
 struct Plans {
-    sort: (Plan, Vec<(u32, Plan)>),
-    argsort: Option<(Plan, Vec<(u32, Plan)>)>,
+    sort: Vec<(u32, Plan)>,
+    argsort: Option<Vec<(u32, Plan)>>,
     /// The buffers of these plans, with their bytes.
     buffers: Vec<(&'static str, u64)>,
     /// Bytes of all memory.
@@ -113,20 +112,14 @@ impl Kinds {
 
     fn plans(&self, capacity: u32) -> Result<Plans, Error> {
         let limits = &self.sort.limits;
-        let plans = |callers: &Callers| -> Result<_, Error> {
-            Ok((callers.sort(capacity)?, callers.sorts_of_fewer(capacity)?))
-        };
-        let (sort, argsort) = (plans(&self.sort)?, self.argsort.as_ref().map(plans).transpose()?);
+        let sort = self.sort.sorts(capacity)?;
+        let argsort = self.argsort.map(|callers| callers.sorts(capacity)).transpose()?;
         let segments = || self.sort.segments(capacity, false, &(0..=capacity));
         let segments = self.settings.segments.then(segments).transpose()?;
-        let all = || {
-            let sorts = [Some(&sort), argsort.as_ref()].into_iter().flatten();
-            let plans = sorts.flat_map(|(plan, fewer)| fewer.iter().map(|(_, plan)| plan).chain([plan]));
-            plans.chain(&segments)
-        };
+        let all = || sort.iter().chain(argsort.iter().flatten()).map(|(_, plan)| plan).chain(&segments);
 
         let elements = u64::from(all().map(Plan::other_room).max().unwrap_or(0));
-        let keys = elements * sort.0.shape().key_bytes();
+        let keys = elements * self.sort.shape.key_bytes();
         let mut buffers = vec![("keys", keys)];
         buffers.push(("unique tiles", 4 * unique_words(elements)));
         buffers
@@ -145,7 +138,7 @@ impl Kinds {
                 buffers.push((name, least));
             }
         }
-        if self.sort.top(1, sort.0.n()).is_ok_and(|plan| plan.is_some()) {
+        if self.sort.top(1, capacity.max(2)).is_ok_and(|plan| plan.is_some()) {
             buffers.extend(Select::ROOM);
         }
         let fixed = 16 * (1 + u64::from(argsort.is_some()));
@@ -189,12 +182,12 @@ impl Recorder {
             let named = |&(name, bytes): &(&'static str, u64)| Ok((name, buffer(name, bytes)?));
             let bytes = self.kinds.parameter_bytes();
             let parameters = context.buffer("parameters", bytes, storage | uniform)?;
-            let planned = |callers: &Callers, (plan, fewer): (Plan, Vec<(u32, Plan)>)| {
-                self.compile(&plan)?;
-                let chunk = callers.chunk(plan.n());
+            let planned = |callers: &Callers, plans: Vec<(u32, Plan)>| {
+                plans.last().map_or(Ok(()), |(_, plan)| self.compile(plan))?;
+                let chunk = callers.chunk(capacity.max(2));
                 let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
                 let fixed = context.filled("fixed", bytemuck::cast_slice(&fixed), uniform)?;
-                Ok::<_, Error>(Planned { plan, fewer, fixed })
+                Ok::<_, Error>(Planned { plans, fixed })
             };
             let argsort = self.kinds.argsort.as_ref().zip(plans.argsort);
             Ok(Scratch {
@@ -202,12 +195,12 @@ impl Recorder {
                 capacity,
                 arguments: bind_group(
                     &context.device,
-                    "gpusort arguments",
-                    &self.arguments,
+                    "arguments",
+                    (&self.copy, 1),
                     [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
                 ),
                 sort: planned(&self.kinds.sort, plans.sort)?,
-                argsort: argsort.map(|(callers, plan)| planned(callers, plan)).transpose()?,
+                argsort: argsort.map(|(callers, plans)| planned(callers, plans)).transpose()?,
                 buffers: plans.buffers.iter().map(named).collect::<Result<_, Error>>()?,
                 nothing: buffer("nothing", NOTHING)?,
                 parameters,

@@ -8,10 +8,11 @@
 //! ```
 
 use gpusort_planner::plan::{Callers, most_long_segments, segments_text};
+use wgpu::ComputePipeline;
 
 use super::slice::first;
 use super::{Recorder, Slice, Sort, begin_pass};
-use crate::bindings::{Kernel, bind_group, storage, whole};
+use crate::bindings::{bind_group, storage, whole};
 use gpusort_base::error::Error;
 
 /// Invocations in a workgroup.
@@ -32,18 +33,18 @@ pub(crate) struct Ranges<'a> {
 
 /// The kernels that find segments.
 pub(super) struct Finder {
-    begin: Kernel,
-    classify: Kernel,
-    number_rows: Kernel,
-    fill: Kernel,
-    check: Kernel,
+    begin: ComputePipeline,
+    classify: ComputePipeline,
+    number_rows: ComputePipeline,
+    fill: ComputePipeline,
+    check: ComputePipeline,
 }
 
 impl Finder {
     /// The kernels for the elements of `callers`, each made by `kernel` from its name, text and buffers.
     pub(super) fn new(
         callers: &Callers,
-        kernel: impl Fn(&str, String, &[wgpu::BindGroupLayoutEntry]) -> Kernel,
+        kernel: impl Fn(&str, String, &[wgpu::BindGroupLayoutEntry]) -> ComputePipeline,
     ) -> Result<Self, Error> {
         let text = segments_text(callers)?;
         let kernel = |name, buffers: &[_]| kernel(name, text.clone(), buffers);
@@ -96,7 +97,7 @@ impl Recorder {
             (7, whole(&scratch.parameters)),
             (8, scratch.named("segment_classes")),
         ];
-        let filled = bind_group(device, "gpusort segments", &finder.fill.buffers, buffers);
+        let filled = bind_group(device, "segments", (&finder.fill, 0), buffers);
         let mut dispatch = |kernel: &_, group: &_, workgroups, host| {
             self.dispatch_with_host_parameters(&mut pass, kernel, group, workgroups, (n, host))
         };
@@ -108,10 +109,10 @@ impl Recorder {
                 (0, whole(found)),
                 (1, scratch.named("keys")),
                 (2, offsets.binding()),
-                (3, scratch.bound(sort.payload.filter(|_| sort.iota))),
+                (3, scratch.bound(sort.elements.values.filter(|_| sort.iota))),
                 (7, whole(&scratch.parameters)),
             ];
-            let group = bind_group(device, "gpusort segments found", &finder.begin.buffers, buffers);
+            let group = bind_group(device, "segments found", (&finder.begin, 0), buffers);
             dispatch(&finder.begin, &group, 1, [0; 4])?;
             let (kernel, host) = if is_short {
                 (&finder.check, [first_offset, first_key, first_payload, 0])
@@ -130,6 +131,6 @@ impl Recorder {
             dispatch(&finder.fill, &filled, long.clamp(1, MOST_FILLING), host)?;
         }
         let sort = Sort { offsets, ..*sort };
-        self.record_passes(&mut pass, &sort, plan.shape(), plan.dispatches(), false)
+        self.record_passes(&mut pass, &sort, plan.dispatches(), false)
     }
 }

@@ -52,6 +52,25 @@ impl<'a> Slice<'a> {
     }
 }
 
+/// The slices of elements: of keys and, if they have values, of values.
+#[derive(Clone, Copy)]
+pub(crate) struct Elements<'a> {
+    pub(crate) keys: Slice<'a>,
+    pub(crate) values: Option<Slice<'a>>,
+}
+
+impl<'a> Elements<'a> {
+    /// The slices.
+    pub(crate) fn slices(self) -> impl Iterator<Item = Slice<'a>> {
+        [Some(self.keys), self.values].into_iter().flatten()
+    }
+
+    /// The first elements.
+    pub(crate) fn first_of(self, len: u32) -> Self {
+        Self { keys: self.keys.first_of(len), values: self.values.map(|values| values.first_of(len)) }
+    }
+}
+
 /// [`Slice::first`], or 0 without a slice.
 pub(super) fn first(slice: Option<Slice>) -> u32 {
     slice.map_or(0, Slice::first)

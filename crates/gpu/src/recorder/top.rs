@@ -36,22 +36,16 @@ impl Recorder {
         if !takes_immediates {
             let buffers = [(0, whole(&sort.scratch.parameters)), (1, self.count(sort.count))];
             // Both kernels have these buffers.
-            let group = bind_group(&self.context.device, "gpusort top", &self.prepare_top.buffers, buffers);
+            let group = bind_group(&self.context.device, "top", (&self.prepare_top, 0), buffers);
             let [first_key, first_payload, first_count] = sort.firsts();
             let host = [first_key, first_payload, first_count, sort.iota.into()];
             self.dispatch_with_host_parameters(&mut pass, &self.prepare_top, &group, 1, (sort.most, host))?;
             self.dispatch_with_host_parameters(&mut pass, &self.want, &group, 1, (k, [0; 4]))?;
         }
-        self.record_passes(&mut pass, sort, plan.shape(), plan.dispatches(), takes_immediates)?;
+        self.record_passes(&mut pass, sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
         // The selection has written the positions, so this sort moves them as payload.
-        let sort = Sort {
-            keys: sort.keys.first_of(k),
-            payload: sort.payload.map(|positions| positions.first_of(k)),
-            most: k,
-            iota: false,
-            ..*sort
-        };
+        let sort = Sort { elements: sort.elements.first_of(k), most: k, iota: false, ..*sort };
         self.record_sort(encoder, &sort)
     }
 }

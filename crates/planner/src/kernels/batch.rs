@@ -44,12 +44,12 @@ impl Group {
 
     /// Returns the greatest length below the class of this power of two: segments of the class are longer.
     pub fn shorter(log2: u32) -> u32 {
-        segments::longer_than(log2)
+        if log2 <= FIRST_CLASS_LOG2 { 1 } else { 1 << (log2 - 1) }
     }
 
     /// Returns the maximum number of segments of a class in `count` elements.
     pub fn most(log2: u32, count: u32) -> u32 {
-        segments::most_segments(count, segments::longer_than(log2))
+        segments::most_segments(count, Self::shorter(log2))
     }
 }
 
@@ -216,9 +216,7 @@ impl KernelSpec for Batch {
     fn interpret<T: Item>(&self, elements: &mut [T], offsets: &[u32], _: T) {
         let lengths = match self.rows {
             Rows::Equal(length) => return elements.chunks_mut(length as usize).for_each(<[T]>::sort),
-            Rows::Listed(Group { log2: (first, last), .. }) => {
-                segments::longer_than(first) as usize + 1..=1 << last
-            }
+            Rows::Listed(Group { log2: (first, last), .. }) => Group::shorter(first) as usize + 1..=1 << last,
             Rows::Offsets(_) => 0..=1 << self.row_log2,
         };
         for range in segments::ranges(offsets, elements.len()) {

@@ -468,9 +468,9 @@ impl Dispatch {
     /// # Errors
     ///
     /// Fails for more elements than this dispatch has.
-    pub fn for_fewer(&self, count: u32, shape: Shape, limits: &Limits) -> Result<Self, Error> {
+    pub fn for_fewer(&self, count: u32, limits: &Limits) -> Result<Self, Error> {
         at_most([("elements in a dispatch", count.into(), self.count.into())])?;
-        let Launch { workgroups, .. } = self.kernel.spec().launch(count, shape, limits);
+        let Launch { workgroups, .. } = self.kernel.spec().launch(count, self.pipeline.shape(), limits);
         Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }
 

@@ -75,6 +75,10 @@ impl PipelineKey {
         self.keys.are_slices()
     }
 
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// Returns the number of invocations in a workgroup.
     pub fn workgroup_size(&self) -> u32 {
         self.workgroup_size

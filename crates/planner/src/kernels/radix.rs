@@ -642,86 +642,78 @@ fn digit_of(element: impl Item, digit: u32) -> u64 {
     element.key() >> (digit * DIGIT_BITS) & u64::from(RADIX - 1)
 }
 
+/// The files of work on windows.
+const WINDOW: [&str; 3] = ["leading", "chosen", "window"];
+
 impl Radix {
-    /// Returns the function that a dispatch runs, and the text.
+    /// Returns the function that a dispatch runs, and the text: files in `radix/`, and files that convert these keys.
     fn text(&self, shape: Shape, keys: Keys) -> (&'static str, String) {
-        macro_rules! wgsl {
-            ($($name:literal)*) => {
-                [$(wgsl(concat!("radix/", $name))),*].concat()
-            };
-        }
         let Subgroups { largest, barrier, .. } = self.tile.subgroups;
-        let in_groups = self.tile.matching == Matching::Groups;
-        let of_payload =
-            |name: &str| wgsl(&format!("radix/{name}_{}", if shape.payload { "payload" } else { "key" }));
-        let sums = || if in_groups { wgsl!("sums_groups") } else { wgsl!("sums") };
-        let lane = || if in_groups { wgsl!("lane_group") } else { wgsl!("lane") };
-        let vary = || {
-            wgsl!("vary") + &if in_groups { wgsl!("note_each") } else { wgsl!("note_subgroups") } + &lane()
+        let [sums, lane, note] = match self.tile.matching {
+            Matching::Groups => ["sums_groups", "lane_group", "note_each"],
+            Matching::Ballots | Matching::Masks => ["sums", "lane", "note_subgroups"],
         };
-        let places = keys.text_of("places");
-        let (histogram, parts, own_pass) = match self.scope {
-            Scope::All => (wgsl!("histogram" "counts_all"), wgsl!("part_whole"), wgsl!("varying")),
+        let [tile, finish, either, element] = if shape.payload {
+            ["tile_payload", "finish_payload", "either_payload", "payload"]
+        } else {
+            ["tile_key", "finish_key", "either_key", "key"]
+        };
+        let (histogram, part, own_pass): (&[_], _, &[_]) = match self.scope {
+            Scope::All => (&["histogram", "counts_all"], "part_whole", &["varying"]),
             Scope::Leading(_) => (
-                wgsl!("histogram" "leading" "counts_leading"),
-                wgsl!("part_whole"),
-                wgsl!("leading" "chosen" "chosen_pass"),
+                &["histogram", "leading", "counts_leading"],
+                "part_whole",
+                &["leading", "chosen", "chosen_pass"],
             ),
-            Scope::Segments(_) => {
-                (wgsl!("histogram_segments" "counts_all"), wgsl!("part_segments"), wgsl!("varying"))
-            }
+            Scope::Segments(_) => (&["histogram_segments", "counts_all"], "part_segments", &["varying"]),
         };
-        let scatter = |own: String| ("scatter", own + &wgsl!("scatter" "totals") + &sums() + &parts);
-        let (entry_point, own) = match self.work {
-            RadixWork::Clear => ("clear", wgsl!("clear")),
-            RadixWork::Histogram => ("histogram", vary() + &wgsl!("digits" "part") + &histogram + &parts),
-            RadixWork::Sweep(_) if self.is_rare => scatter(own_pass + &wgsl!("lookback" "scatter_again")),
-            RadixWork::Sweep(_) => scatter(own_pass + &wgsl!("lookback" "scatter_once")),
-            RadixWork::Count { first: true } => ("count", wgsl!("vary_first" "count") + &vary()),
-            RadixWork::Count { first: false } => ("count", wgsl!("varying" "vary_none" "count") + &lane()),
-            RadixWork::Scan => ("scan", wgsl!("varying" "scan") + &sums()),
-            RadixWork::Scatter => scatter(wgsl!("varying" "counted" "scatter_once")),
-            RadixWork::Tile => ("sort_in_tile", wgsl!("tile") + of_payload("tile") + &sums() + places),
-            RadixWork::Sample => ("sample", wgsl!("leading" "sample")),
-            RadixWork::Choose => ("choose", wgsl!("leading" "choose")),
-            RadixWork::Cut(_) => ("cut", wgsl!("leading" "chosen" "window" "sorted" "cut") + places),
-            RadixWork::Finish(_) => {
-                let own = wgsl!("leading" "chosen" "window" "sorted" "finish");
-                ("finish", own + of_payload("finish") + places)
+        let scatter = ["scatter", "totals", sums, part];
+        let lookback = ["lookback", if self.is_rare { "scatter_again" } else { "scatter_once" }];
+        let (entry_point, own): (_, &[&[&str]]) = match self.work {
+            RadixWork::Clear => ("clear", &[&["clear"]]),
+            RadixWork::Histogram => {
+                ("histogram", &[&["vary", note, lane, "digits", "part"], histogram, &[part]])
             }
+            RadixWork::Sweep(_) => ("scatter", &[own_pass, &lookback, &scatter]),
+            RadixWork::Count { first: true } => ("count", &[&["vary_first", "count", "vary", note, lane]]),
+            RadixWork::Count { first: false } => ("count", &[&["varying", "vary_none", "count", lane]]),
+            RadixWork::Scan => ("scan", &[&["varying", "scan", sums]]),
+            RadixWork::Scatter => ("scatter", &[&["varying", "counted", "scatter_once"], &scatter]),
+            RadixWork::Tile => ("sort_in_tile", &[&["tile", tile, sums, "places"]]),
+            RadixWork::Sample => ("sample", &[&["leading", "sample"]]),
+            RadixWork::Choose => ("choose", &[&["leading", "choose"]]),
+            RadixWork::Cut(_) => ("cut", &[&WINDOW, &["sorted", "cut", "places"]]),
+            RadixWork::Finish(_) => ("finish", &[&WINDOW, &["sorted", "finish", finish, "places"]]),
             RadixWork::Runs(_) => {
-                let own = wgsl!("leading" "chosen" "window" "runs" "scatter" "either");
-                ("runs", own + of_payload("either") + &sums() + places)
+                ("runs", &[&WINDOW, &["runs", "scatter", "either", either, sums, "places"]])
             }
         };
-        let scatters = self.ranks() && self.work != RadixWork::Tile;
-        let mut text = wgsl!("pass") + &own;
-        text += &if keys.transform().is_some() { wgsl!("elements") } else { wgsl!("keys") };
+        let mut files = own.concat();
+        files.push(if keys.transform().is_some() { "elements" } else { "keys" });
         if !["runs", "sort_in_tile"].contains(&entry_point) {
-            text += keys.text_of("access");
+            files.push("access");
         }
         if self.ranks() {
-            text += &wgsl!("in_order");
-            text += &match self.tile.matching {
-                Matching::Groups => wgsl!("rank_groups"),
-                _ if largest <= 32 => wgsl!("peers" "mask_1"),
-                _ => wgsl!("peers" "mask_4"),
+            let mask = if largest <= 32 { "mask_1" } else { "mask_4" };
+            let rank: &[_] = match self.tile.matching {
+                Matching::Groups => &["rank_groups"],
+                Matching::Masks => &["peers", mask, "rank_masks"],
+                Matching::Ballots if barrier => &["peers", mask, "rank_barrier"],
+                Matching::Ballots => &["peers", mask, "rank_shuffle"],
             };
-            text += &match self.tile.matching {
-                Matching::Masks => wgsl!("rank_masks"),
-                Matching::Ballots if barrier => wgsl!("rank_barrier"),
-                Matching::Ballots => wgsl!("rank_shuffle"),
-                Matching::Groups => String::new(),
-            };
-            text += &if self.tile.clears_apart() { wgsl!("clear_own") } else { wgsl!("clear_all") };
+            files.push("in_order");
+            files.extend(rank);
+            files.push(if self.tile.clears_apart() { "clear_own" } else { "clear_all" });
         }
-        if scatters {
-            text += if shape.payload && entry_point != "runs" { keys.text_of("access_payload") } else { "" };
-            text += &wgsl!("part");
-            text += &if shape.key_words() == 1 { wgsl!("word_1") } else { wgsl!("word_2") };
-            text += &if shape.payload { wgsl!("payload") } else { wgsl!("key") };
+        if self.ranks() && self.work != RadixWork::Tile {
+            files.extend((shape.payload && entry_point != "runs").then_some("access_payload"));
+            files.extend(["part", if shape.key_words() == 1 { "word_1" } else { "word_2" }, element]);
         }
-        (entry_point, text)
+        let text = |file| match file {
+            "access" | "access_payload" | "places" => keys.text_of(file),
+            _ => wgsl(&format!("radix/{file}")),
+        };
+        (entry_point, ["pass"].into_iter().chain(files).map(text).collect())
     }
 
     /// Returns the leading digits of the passes, the lowest first: the forced number of digits, or the fewest digits

@@ -36,12 +36,6 @@ pub fn most_segments(count: u32, longer_than: u32) -> u32 {
     count / longer_than.saturating_add(1)
 }
 
-/// Returns the greatest length below the class of lengths up to 2^`log2` elements: segments of the class
-/// are longer.
-pub(super) fn longer_than(log2: u32) -> u32 {
-    if log2 <= FIRST_CLASS_LOG2 { 1 } else { 1 << (log2 - 1) }
-}
-
 /// Returns the segments with these offsets; without offsets, all `count` elements are one segment.
 pub(super) fn ranges(offsets: &[u32], count: usize) -> Vec<Range<usize>> {
     match offsets {

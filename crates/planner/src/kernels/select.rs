@@ -200,28 +200,24 @@ impl KernelSpec for Select {
     }
 
     fn module(&self, shape: Shape, keys: Keys) -> Module {
-        macro_rules! wgsl {
-            ($($name:literal)*) => {
-                [$(wgsl(concat!("select/", $name))),*].concat()
-            };
-        }
-        let (entry_point, text) = match self.work {
-            SelectWork::Clear => ("clear", wgsl!("select" "clear")),
-            SelectWork::Histogram => ("histogram", wgsl!("select" "chosen" "histogram")),
-            SelectWork::Choose => ("choose", wgsl!("select" "choose")),
-            SelectWork::Count => ("count", wgsl!("select" "chosen" "count")),
-            SelectWork::Keep => ("keep", wgsl!("select" "chosen" "keep")),
-            SelectWork::Return => ("bring_back", wgsl!("select" "return")),
+        let (entry_point, own): (_, &[_]) = match self.work {
+            SelectWork::Clear => ("clear", &["clear"]),
+            SelectWork::Histogram => ("histogram", &["chosen", "histogram"]),
+            SelectWork::Choose => ("choose", &["choose"]),
+            SelectWork::Count => ("count", &["chosen", "count"]),
+            SelectWork::Keep => ("keep", &["chosen", "keep"]),
+            SelectWork::Return => ("bring_back", &["return"]),
         };
-        let mut text = text + keys.text_of("access");
-        if let SelectWork::Keep | SelectWork::Return = self.work {
-            if shape.payload {
-                text += keys.text_of("access_payload");
-                text += &wgsl!("payload");
-            } else {
-                text += &wgsl!("key");
-            }
-        }
+        let moved: &[_] = match self.work {
+            SelectWork::Keep | SelectWork::Return if shape.payload => &["access_payload", "payload"],
+            SelectWork::Keep | SelectWork::Return => &["key"],
+            _ => &[],
+        };
+        let text = |file: &&_| match *file {
+            "access" | "access_payload" => keys.text_of(file),
+            _ => wgsl(&format!("select/{file}")),
+        };
+        let text = ["select"].iter().chain(own).chain(&["access"]).chain(moved).map(text).collect();
         let constants = vec![("TILE_SIZE", 1), ("ITEMS", ITEMS)];
         Module { entry_point, constants, text }
     }

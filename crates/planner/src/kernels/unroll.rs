@@ -51,18 +51,12 @@ fn split_at_closing_brace(text: &str) -> (&str, &str) {
 
 /// Replaces `word` where it stands alone, not as a part of another name.
 fn replace_word(text: &str, word: &str, with: &str) -> String {
-    let part_of_name = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
-    let mut replaced = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(word) {
-        let (before, after) = (&rest[..at], &rest[at + word.len()..]);
-        replaced.push_str(before);
-        let alone = !part_of_name(replaced.chars().next_back()) && !part_of_name(after.chars().next());
-        replaced.push_str(if alone { with } else { word });
-        rest = after;
-    }
-    replaced.push_str(rest);
-    replaced
+    let ends_name = |c: char| !(c.is_alphanumeric() || c == '_' || c == '.');
+    let replaced = |part| {
+        let name = str::trim_end_matches(part, ends_name);
+        [if name == word { with } else { name }, &part[name.len()..]]
+    };
+    text.split_inclusive(ends_name).flat_map(replaced).collect()
 }
 
 #[cfg(test)]

@@ -53,19 +53,21 @@ impl Callers {
         self.sort_by(self.variant_for(capacity), capacity)
     }
 
-    /// Returns the plans that sort fewer elements faster than [`Self::sort`], each with its maximum number of
-    /// elements, in ascending order.
+    /// Returns the fastest plans for at most `capacity` elements, each with its maximum number of elements, in
+    /// ascending order: the last is [`Self::sort`].
     ///
     /// # Errors
     ///
     /// The errors of [`Plan::radix`].
-    pub fn sorts_of_fewer(&self, capacity: u32) -> Result<Vec<(u32, Plan)>, Error> {
+    pub fn sorts(&self, capacity: u32) -> Result<Vec<(u32, Plan)>, Error> {
         let single = self.sort_in_tile(capacity)?;
+        let mut sorts: Vec<_> = single.into_iter().map(|plan| (plan.n(), plan)).collect();
         let few = self.variant_for(0);
-        let is_other = few != self.variant_for(capacity);
-        let few = is_other.then(|| self.sort_by(few, capacity)).transpose()?;
-        let few = few.map(|plan| (LEADING_FROM - 1, plan));
-        Ok(single.map(|plan| (plan.n(), plan)).into_iter().chain(few).collect())
+        if few != self.variant_for(capacity) {
+            sorts.push((LEADING_FROM - 1, self.sort_by(few, capacity)?));
+        }
+        sorts.push((capacity, self.sort(capacity)?));
+        Ok(sorts)
     }
 
     /// Returns the plan for a sort of at most `capacity` elements in one workgroup, limited to the elements of its
@@ -74,7 +76,7 @@ impl Callers {
     /// # Errors
     ///
     /// The errors of [`Plan::radix`].
-    pub fn sort_in_tile(&self, capacity: u32) -> Result<Option<Plan>, Error> {
+    fn sort_in_tile(&self, capacity: u32) -> Result<Option<Plan>, Error> {
         let tile = RadixTuning::single(&self.limits).filter(|_| self.variant.is_none());
         let Some(tile) = tile else { return Ok(None) };
         let elements = self.elements(tile.size().min(capacity.max(2)))?;
@@ -227,8 +229,12 @@ mod tests {
             let limits = Limits { fifo_dispatch, ..limits };
             let transform = KeyTransform { element, descending: false, begin: 0, bits };
             let callers = Callers::new(transform, true, None, &limits).unwrap();
-            let fewer = callers.sorts_of_fewer(capacity).unwrap();
-            assert_eq!(leads(&callers.sort(capacity).unwrap()), expected, "{element:?} {bits}");
+            let mut fewer = callers.sorts(capacity).unwrap();
+            assert_eq!(
+                fewer.pop().map(|(most, plan)| (most, leads(&plan))),
+                Some((capacity, expected)),
+                "{element:?} {bits}"
+            );
             let most: Vec<u32> = fewer.iter().map(|(most, _)| *most).collect();
             let single = fewer[0].1.n();
             assert_eq!(most, if expected { vec![single, many - 1] } else { vec![single] });

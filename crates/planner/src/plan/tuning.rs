@@ -243,6 +243,18 @@ impl Crossovers {
 const SINGLE_ITEMS: u64 = 8;
 const SINGLE_INVOCATIONS_LOG2: u32 = 9;
 
+/// Returns the maximum elements of an invocation. Each word of an element is a register; beyond 64 registers, fewer
+/// workgroups share a core.
+fn most_items(shape: Shape) -> u64 {
+    if shape.words() < 3 { 23 } else { 18 }
+}
+
+/// Returns the elements of each invocation, at most `most`, that leave room for the offsets of a digit's values in
+/// this number of words.
+fn items(invocations: u32, words: u64, most: u64) -> u32 {
+    (words.saturating_sub(256) / u64::from(invocations)).min(most) as u32
+}
+
 /// The choices of the radix sort by size, shape and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadixTuning {
@@ -270,29 +282,20 @@ impl RadixTuning {
     ///
     /// Fails for a device without subgroups, or without room for a tile.
     pub(super) fn measured(shape: Shape, limits: &Limits) -> Result<Self, Error> {
-        // Each word of an element is a register; beyond 64 registers, fewer workgroups share a core.
-        let items = if shape.words() < 3 { 23 } else { 18 };
         // Four workgroups share a core in 24 KiB each; with one more word, a pass takes 1.4 times as long.
         let words = limits.workgroup_bytes.min(24 << 10) / 4;
         // Eight subgroups: the counters of more have no room in the smallest workgroup memory of
         // any device.
         let most = limits.subgroups.map_or(1, |subgroups| subgroups.smallest.saturating_mul(8));
-        let mut invocations = 1 << most.min(limits.invocations).max(1).ilog2();
-        loop {
-            // Leaves room for the offsets of a digit's values.
-            let room = words.saturating_sub(256) / u64::from(invocations);
-            let tile = RadixTile::new(invocations, room.min(items) as u32, limits);
-            let masks = tile.as_ref().ok().filter(|_| shape.words() < 3);
-            let masks = masks.and_then(|tile| tile.with_masks().ok());
-            let fits = |tile: &RadixTile| tile.workgroup_bytes() <= words * 4;
-            let fitted = masks.filter(fits).or(tile.as_ref().ok().copied().filter(fits));
-            match (fitted, tile) {
-                (Some(tile), _) => return Ok(Self::of(tile)),
-                // A single invocation makes no tile.
-                (None, Err(error)) if invocations == 1 => return Err(error),
-                _ => invocations /= 2,
-            }
-        }
+        let tile = |log2: u32| RadixTile::new(1 << log2, items(1 << log2, words, most_items(shape)), limits);
+        let fitted = |log2| {
+            let tile = tile(log2).ok()?;
+            let masks = tile.with_masks().ok().filter(|_| shape.words() < 3);
+            [masks, Some(tile)].into_iter().flatten().find(|tile| tile.workgroup_bytes() <= words * 4)
+        };
+        let log2s = 0..=most.min(limits.invocations).max(1).ilog2();
+        // A single invocation makes no tile.
+        log2s.rev().find_map(fitted).map_or_else(|| tile(0), Ok).map(Self::of)
     }
 
     /// Returns the largest tile that one workgroup sorts by itself; `None` without subgroups, or without
@@ -301,8 +304,7 @@ impl RadixTuning {
         let words = limits.workgroup_bytes / 4;
         let tile = |log2: u32| {
             let invocations = 1 << log2;
-            let items = words.saturating_sub(256) / u64::from(invocations);
-            let tile = RadixTile::new(invocations, items.min(SINGLE_ITEMS) as u32, limits).ok()?;
+            let tile = RadixTile::new(invocations, items(invocations, words, SINGLE_ITEMS), limits).ok()?;
             (invocations <= limits.invocations && tile.workgroup_bytes() <= words * 4).then_some(tile)
         };
         // Among equal tiles, takes the tile with the most invocations, which have the fewest elements each.
@@ -336,10 +338,9 @@ impl RadixTuning {
         if let Ok(tuning) = Self::measured(shape, limits) {
             return Ok(tuning);
         }
-        let items = if shape.words() < 3 { 23 } else { 18 };
         let invocations = 1 << limits.invocations.clamp(1, 128).ilog2();
-        let room = (limits.workgroup_bytes / 4).saturating_sub(256) / u64::from(invocations);
-        RadixTile::without_subgroups(invocations, room.min(items) as u32).map(Self::of)
+        let items = items(invocations, limits.workgroup_bytes / 4, most_items(shape));
+        RadixTile::without_subgroups(invocations, items).map(Self::of)
     }
 
     /// Returns the number of invocations of a window, as large as the memory allows.
