@@ -27,10 +27,15 @@ static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 /// The limit of [`ALLOCATED`] before the available memory is queried again.
 static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 
-/// Returns blocks of more than a few pages to the system as soon as they are free: slower, but blocks kept
-/// for later might double the memory. Each heap keeps its smaller blocks, so there are few heaps: one for
-/// four cores.
-pub(crate) fn keep_little() {
+/// Within a small budget, returns blocks of more than a few pages to the system as soon as they are free: slower, but
+/// blocks kept for later might double the memory. Each heap keeps its smaller blocks, so there are few heaps: one for
+/// four cores. A thread keeps the heap that it began with, so this is best called before threads start.
+pub(crate) fn keep_little(budget: u64) {
+    /// With less, memory kept by the allocator matters.
+    const LITTLE: u64 = 1 << 30;
+    if budget >= LITTLE {
+        return;
+    }
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         let cores = gpusort_base::parallel::cores();

@@ -305,11 +305,7 @@ impl ChooseSorter for Devices {
     }
 
     fn in_parts(&mut self, memory: u64) {
-        /// With less, memory kept by the allocator matters.
-        const LITTLE: u64 = 1 << 30;
-        if memory < LITTLE {
-            super::allocator::keep_little();
-        }
+        super::allocator::keep_little(memory);
     }
 
     fn choose(&mut self, n: u64, shape: Shape, unread: u64) -> Result<Chosen<'_>, gpusort::Error> {
