@@ -51,6 +51,8 @@ pub(super) struct OutputSpec {
 /// Records of an input; elements of binary files may still be being read.
 pub(super) struct Dataset<'a> {
     pub(super) content: Content<'a>,
+    /// The nulls among numbers of text that became elements.
+    pub(super) counts: Counts,
     /// Bytes of input.
     pub(super) bytes: u64,
     /// The thread that reads; it returns the time taken.
@@ -117,7 +119,7 @@ pub(super) fn read_meanwhile<'a>(
     });
     let keys = Incoming::new(usize::try_from(n).ok()?, map.element.key_words(), receiver.into_iter());
     let content = Content::Numbers { keys, map, print: Print::Shortest };
-    Some(Dataset { content, bytes, reading, parsing: Duration::ZERO })
+    Some(Dataset { content, counts: Counts::default(), bytes, reading, parsing: Duration::ZERO })
 }
 
 impl<'a> Dataset<'a> {
@@ -175,9 +177,10 @@ impl<'a> Dataset<'a> {
         {
             return Ok(self);
         }
-        let (keys, map) = self.content.into_records(how)?.elements(how)?;
+        let records = self.content.into_records(how)?;
+        let (counts, (keys, map)) = (records.counts.clone(), records.elements(how)?);
         let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
-        Ok(Self { content, ..self })
+        Ok(Self { content, counts, ..self })
     }
 
     /// The numbers, for the type of elements; none of elements themselves.
@@ -200,7 +203,7 @@ impl<'a> Dataset<'a> {
     /// The report on reading.
     pub(super) fn report(&self, format: Format) -> Report {
         let counts = match &self.content {
-            Content::Numbers { .. } => Counts::default(),
+            Content::Numbers { .. } => self.counts.clone(),
             Content::Records { records, .. } => records.counts.clone(),
         };
         Report {

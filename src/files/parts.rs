@@ -8,6 +8,7 @@ use super::dataset::{Content, Dataset, count};
 use super::progress::{Phase, Watch};
 use crate::clock::Instant;
 use crate::error::Error;
+use crate::io::Counts;
 use crate::io::batch::Keyed;
 use crate::io::budget::Budget;
 use crate::io::chunks::Chunks;
@@ -149,7 +150,7 @@ impl<'a> Parts<'a> {
                 }
             }
         };
-        Ok(Dataset { content, bytes, reading: Meanwhile::done(reading), parsing })
+        Ok(Dataset { content, counts: Counts::default(), bytes, reading: Meanwhile::done(reading), parsing })
     }
 }
 
