@@ -286,8 +286,9 @@ pub(crate) fn waited<T: Send>(
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
             if ended.is_none() {
-                let told =
-                    progress.zip(lock(told).take()).map_or(Ok(()), |(to, progress)| tell(progress, to));
+                // Without the lock: the callback may wait for the work.
+                let latest = lock(told).take();
+                let told = progress.zip(latest).map_or(Ok(()), |(to, progress)| tell(progress, to));
                 ended = told.and_then(|()| py.check_signals()).err();
                 ended.iter().for_each(|_| cancel.cancel());
             }

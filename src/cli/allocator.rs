@@ -27,25 +27,36 @@ static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 /// The limit of [`ALLOCATED`] before the available memory is queried again.
 static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 
-/// Within a small budget, returns blocks of more than a few pages to the system as soon as they are free: slower, but
-/// blocks kept for later might double the memory. Each heap keeps its smaller blocks, so there are few heaps: one for
-/// four cores. A thread keeps the heap that it began with, so this is best called before threads start.
-pub(crate) fn keep_little(budget: u64) {
-    /// With less, memory kept by the allocator matters.
-    const LITTLE: u64 = 1 << 30;
+/// With less memory, blocks kept by the allocator matter.
+const LITTLE: u64 = 1 << 30;
+
+/// Has few heaps within a small budget, one for four cores, since each heap keeps blocks that are free. A thread stays
+/// with its heap, so this is called before threads start, or else affects only later ones.
+pub(crate) fn have_few_heaps(budget: u64) {
     if budget >= LITTLE {
         return;
     }
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        let cores = gpusort_base::parallel::cores();
+        let heaps = (gpusort_base::parallel::cores() / 4).max(1) as libc::c_int;
         // SAFETY:
-        // - The calls change numbers that other threads may be reading.
-        // - Threads read and write these numbers as whole words.
-        unsafe {
-            libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
-            libc::mallopt(libc::M_ARENA_MAX, (cores / 4).max(1) as libc::c_int);
-        }
+        // - The call changes a number that other threads may be reading.
+        // - Threads read and write the number as a whole word.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, heaps) };
+    }
+}
+
+/// Within a small budget, returns blocks of more than a few pages to the system as soon as they are free: slower, but
+/// blocks kept for later might double the memory.
+pub(crate) fn keep_little(budget: u64) {
+    have_few_heaps(budget);
+    if budget >= LITTLE {
+        return;
+    }
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: as above.
+        unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10) };
     }
 }
 

@@ -86,8 +86,9 @@ mod system {
     pub(super) fn install() {
         for &signal in ENDING.iter().filter(|&&signal| !is_ignored(signal)) {
             // SAFETY:
-            // - The handler loads and swaps atomics.
-            // - It calls `write`, `alarm`, `unlink` and `_exit`, all async-signal-safe.
+            // - The handler loads and swaps atomics; `OnceLock::get` is such a load.
+            // - It calls `write`, `alarm`, `unlink` and `_exit`, all async-signal-safe. `PipeWriter::write` is one call
+            //   of `write`, whose error holds a number and no memory.
             let _ = unsafe { signal_hook::low_level::register(signal, end) };
         }
         // Even where it is ignored, since it limits the final message.

@@ -187,7 +187,7 @@ impl Trace {
             let own = measured.passes.iter().skip(number as usize - 1).step_by(each);
             own.take(count as usize).sum()
         });
-        let bytes_moved = count * dispatch.bytes_moved();
+        let bytes_moved = count.saturating_mul(dispatch.bytes_moved());
         Pass {
             number,
             numbers: crate::human::grouped(number),

@@ -6,7 +6,7 @@
 //! text    its place in the record, or its bytes, or the class of a null
 //! ```
 //!
-//! A frame is about the size of a block or a record, so that merging many runs takes little memory.
+//! A frame is at most about as large as a block or a record, so that merging many runs takes little memory.
 //! Neighbouring keys share a prefix, and keys of short integers end in zeros; frames omit both.
 
 use std::io::{self, Read};

@@ -183,8 +183,8 @@ pub fn merge(
     merge_all(readers.into_iter().map(run).collect(), records, to, progress)
 }
 
-/// Merges the rows of batches, each source with its number of rows. `gather` makes the output of rows: numbers of pieces, and of rows in them. `write`
-/// writes the output.
+/// Merges the rows of batches; each source comes with its relative length. `gather` makes the output of rows: numbers
+/// of pieces, and of rows in them. `write` writes the output.
 ///
 /// # Errors
 ///
@@ -196,8 +196,8 @@ pub fn merge_rows<T: Send>(
     write: impl FnMut(T) -> Result<(), Error> + Send,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let all = sources.iter().map(|(_, rows)| rows).sum();
-    let run = |(pieces, rows)| run_of(Origin::Rows(pieces), share(rows, all, records.bytes));
+    let all = sources.iter().map(|(_, length)| length).sum();
+    let run = |(pieces, length)| run_of(Origin::Rows(pieces), share(length, all, records.bytes));
     let mut runs: Vec<Run> = sources.into_iter().map(run).collect();
     let mut last = None;
     let gather = |pieces: &[&Piece], parts: Vec<MergedPart>| {
@@ -322,7 +322,7 @@ fn merge_some<T>(
     }
     // If the keys of other inputs come much later, this input alone determines the amount of each merge.
     let after = held_by_others(runs);
-    if let Some(run) = runs.get_mut(limit).filter(|_| after > before / 4 * 3) {
+    if let Some(run) = runs.get_mut(limit).filter(|_| after >= before / 4 * 3) {
         run.most = records.bytes.saturating_sub(after).clamp(run.share.max(1 << 13), 8 << 20);
     }
     Some(Ok(Step { merged, read, written, repeated, bytes: size }))

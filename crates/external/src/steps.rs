@@ -113,8 +113,8 @@ impl<S: MergeSource> RunCursor<S> {
     }
 }
 
-/// Returns the number of bytes to read at once from a run that has `records` of `all` records: its part of three quarters of
-/// `bytes`, so that all runs are read at one pace.
+/// Returns the number of bytes to hold of a run that has `records` of `all` records, so that all runs are read at one
+/// pace: its part of three quarters of `bytes`.
 pub(crate) fn share(records: u64, all: u64, bytes: usize) -> usize {
     let share = bytes as u128 / 4 * 3 * u128::from(records) / u128::from(all.max(1));
     share.clamp(1 << 8, 8 << 20) as usize

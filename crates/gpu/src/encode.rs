@@ -60,7 +60,7 @@ pub(super) struct Dispatches<'a, M> {
     memory: &'a M,
     /// The side of the elements after the dispatches recorded so far.
     pub(super) side: Side,
-    piped: Option<PipelineKey>,
+    piped: Option<(PipelineKey, wgpu::ComputePipeline)>,
     bound: Option<(Side, Bindings)>,
 }
 
@@ -83,14 +83,15 @@ impl<'a, M: Memory> Dispatches<'a, M> {
     ) -> Result<(), Error> {
         let key = dispatch.pipeline();
         let key = if let Sent::Group(..) = sent { key.of_slices() } else { key };
-        if self.piped != Some(key) {
-            pass.set_pipeline(&self.pipelines.get(key)?);
-            self.piped = Some(key);
+        if self.piped.as_ref().is_none_or(|(piped, _)| *piped != key) {
+            let pipeline = self.pipelines.get(key)?;
+            pass.set_pipeline(&pipeline);
+            self.piped = Some((key, pipeline));
         }
         let bindings = key.bindings();
         if self.bound != Some((self.side, bindings)) {
-            let pipeline = self.pipelines.get(key)?;
-            let group = self.memory.group(self.side, bindings, || self.new_group(&pipeline, bindings));
+            let pipeline = &self.piped.as_ref().expect("a pipeline is set").1;
+            let group = self.memory.group(self.side, bindings, || self.new_group(pipeline, bindings));
             pass.set_bind_group(0, &group, &[]);
             self.bound = Some((self.side, bindings));
         }

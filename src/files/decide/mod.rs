@@ -57,7 +57,7 @@ pub struct Decisions {
     pub why: &'static str,
     /// True if the type of the elements is the default for `.bin`.
     pub type_assumed: bool,
-    /// True if the inputs were looked at and have no bytes.
+    /// True if the inputs were looked at and have no bytes behind a byte order mark.
     pub is_nothing: bool,
 }
 

@@ -265,7 +265,8 @@ impl Merging<'_> {
         emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
     ) -> Result<Merged, Error> {
         let (window, counts) = (self.window(sources.len() as u64), Mutex::default());
-        let bytes = 2 * sources.len() * window * self.reading.row_bytes() as usize;
+        // Shares are three quarters of this: a window of each run.
+        let bytes = sources.len() * window * self.reading.row_bytes() as usize / 3 * 4;
         let pieces = sources.into_iter().map(|source| {
             let size = match &source {
                 RunSource::Spilled(run) => run.bytes,

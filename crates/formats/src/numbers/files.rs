@@ -189,6 +189,9 @@ impl IntegerFiles {
             let cuts = (place..end).step_by(size as usize).chain([end]);
             let lines = parallel::map_parts(cuts, |cut| line_from(file, cut, &stop)).into_iter();
             let Some(lines) = lines.collect::<Result<Option<Vec<u64>>, _>>()? else { return Ok(None) };
+            if !lines.is_sorted() {
+                return Err(file.has_changed());
+            }
             group.extend(lines.windows(2).map(|lines| (number, lines[0]..lines[1])));
             (left, place) = (left - (end - place), 0);
         }

@@ -389,10 +389,10 @@ impl Plan {
         self.rounds.iter().map(|round| round.times * round.dispatches.len() as u64).sum()
     }
 
-    /// Returns the bytes of device memory read and written in total.
+    /// Returns the bytes of device memory read and written in total, at most [`u64::MAX`].
     pub fn bytes_moved(&self) -> u64 {
         let round = |round: &Round| round.dispatches.iter().map(Dispatch::bytes_moved).sum::<u64>();
-        self.rounds.iter().map(|r| r.times * round(r)).sum()
+        self.rounds.iter().map(|r| r.times.saturating_mul(round(r))).fold(0, u64::saturating_add)
     }
 
     /// Returns the bytes moved by the first `dispatches` dispatches, for a sort that ended early.
