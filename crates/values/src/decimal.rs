@@ -154,7 +154,7 @@ pub(crate) enum Decimal {
 impl Decimal {
     /// Reads a decimal that fills the whole text.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
-        let end = text.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(text.len());
+        let end = memchr::memchr2(b'e', b'E', text).unwrap_or(text.len());
         let (mantissa, rest) = text.split_at(end);
         let (exponent, rest) = if rest.is_empty() { (0, rest) } else { split_exponent(rest)? };
         if !rest.is_empty() || exponent.abs() > MOST_EXPONENT {
@@ -394,9 +394,9 @@ impl Digits {
     /// Reads digits with or without a point that fill the whole text.
     fn parse(mantissa: &[u8], exponent: i64) -> Option<Self> {
         let point = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
-        let digits = [&mantissa[..point], mantissa.get(point + 1..).unwrap_or_default()].concat();
-        let is_decimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-        is_decimal.then(|| Self::new(digits, exponent + point as i64))
+        let parts = [&mantissa[..point], mantissa.get(point + 1..).unwrap_or_default()];
+        let is_decimal = parts != [b""; 2] && parts.iter().all(|part| part.iter().all(u8::is_ascii_digit));
+        is_decimal.then(|| Self::new(parts.concat(), exponent + point as i64))
     }
 
     /// The digits without the zeros at both ends.
@@ -424,7 +424,8 @@ impl Digits {
         let (reference, place) = reference(nearest);
         let (units, rest) = self.digits.split_at(self.digits.len().min((self.exponent - place) as usize));
         let zeros = (self.exponent - place) as usize - units.len();
-        let units = units.iter().fold(0, |units, digit| units * 10 + i128::from(digit - b'0'));
+        let push = |units, part: &[u8]| units * TENS[part.len()] + i128::from(sixteen::integer(load16(part)));
+        let units = units.chunks(16).fold(0, push);
         let key = beside(nearest, units * TENS[zeros] - reference);
         if rest.is_empty() {
             return key;
@@ -457,7 +458,9 @@ impl Digits {
         if self.exponent.abs() > 400 {
             return if self.exponent > 0 { f64::INFINITY } else { 0.0 };
         }
-        let text = [b".", &self.digits[..], format!("e{}", self.exponent).as_bytes()].concat();
+        let sign = if self.exponent < 0 { b'-' } else { b'+' };
+        let digit = |power: i64| b'0' + (self.exponent.abs() / power % 10) as u8;
+        let text = [b".", &self.digits[..], &[b'e', sign, digit(100), digit(10), digit(1)]].concat();
         fast_float2::parse(text).expect("the parser reads all decimals")
     }
 }

@@ -48,7 +48,7 @@ pub fn parse(field: &[u8]) -> Option<(i128, Shape)> {
     let (minus, text) = split_sign(field);
     let (duration, shape) = match text {
         [b'P' | b'p', text @ ..] => (iso(text)?, Shape::Units),
-        _ if text.contains(&b':') => clock(text)?,
+        [b'0'..=b'9', ..] if text.contains(&b':') => clock(text)?,
         _ => units(text)?,
     };
     Some((signed(duration, SECOND, minus == Some(true))?, shape))

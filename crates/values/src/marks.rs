@@ -79,21 +79,22 @@ impl Marks {
     /// The length of the digits and separators in front of the decimal sign. `None` refuses wrong groups.
     fn whole_length(self, bytes: &[u8]) -> Option<usize> {
         let digits = |from: usize| split_digits(&bytes[from..]).0.len();
-        let mut end = digits(0);
-        let mut groups = vec![end];
+        let first = digits(0);
+        // The length of the groups between the first and the last, and of the last group.
+        let (mut end, mut middle, mut last) = (first, None, None);
         // A mark without a digit behind it ends the number.
         while end > 0
             && let Some(mark) = self.thousands
             && let Some(rest @ [b'0'..=b'9', ..]) = strip_char(&bytes[end..], mark)
         {
             let start = bytes.len() - rest.len();
-            groups.push(digits(start));
-            end = start + digits(start);
+            if last.is_some_and(|last| *middle.get_or_insert(last) != last) {
+                return None;
+            }
+            end = start + *last.insert(digits(start));
         }
-        let [first, middle @ .., last] = &groups[..] else { return Some(end) };
-        let size = middle.first().unwrap_or(&3);
-        let is_grouped =
-            *last == 3 && matches!(size, 2 | 3) && first <= size && middle.iter().all(|group| group == size);
+        let size = middle.unwrap_or(3);
+        let is_grouped = last.is_none_or(|last| last == 3 && matches!(size, 2 | 3) && first <= size);
         is_grouped.then_some(end)
     }
 }

@@ -86,7 +86,11 @@ impl Reader {
             if let Some(sign) = sign { sign.strip(field, *leading)? } else { split_sign(field) };
         let text = if let Some(marks) = marks { marks.respell(text, &mut self.respelled)? } else { text };
         let start = tail.len();
-        let key = parse_decimal(text, *units, *leading)?.0.key(tail);
+        // Building a `Decimal` would double the time.
+        let short = if self.is_plain { None } else { decimal::parse_short(text) };
+        let short = short.and_then(|(integer, scale)| decimal::short_key(integer, scale));
+        let key =
+            if let Some(key) = short { key } else { parse_decimal(text, *units, *leading)?.0.key(tail) };
         let turns = (negative == Some(true) && key != ZERO) != descending;
         if turns {
             tail[start..].iter_mut().for_each(|byte| *byte = !*byte);
@@ -98,7 +102,7 @@ impl Reader {
 /// Reads a number without digits.
 fn parse_special(field: &[u8]) -> Option<f64> {
     let (_, name) = split_sign(field);
-    if !name.first()?.is_ascii_alphabetic() {
+    if !matches!(name.len(), 3 | 8) || !name[0].is_ascii_alphabetic() {
         return None;
     }
     std::str::from_utf8(field).ok()?.parse().ok()
@@ -156,6 +160,10 @@ impl Sign {
 
     /// The sign at either end of a field without plus or minus.
     fn find(field: &[u8]) -> Option<Self> {
+        let ends = [*field.first()?, *field.last()?];
+        if ends.is_ascii() {
+            return ends.into_iter().find(|end| matches!(end, b'$' | b'%')).map(|end| Self(end.into()));
+        }
         let first = field.chunks(4).next()?.utf8_chunks().next()?.valid().chars().next();
         let last = field.rchunks(4).next()?.utf8_chunks().last()?;
         let last = if last.invalid().is_empty() { last.valid().chars().next_back() } else { None };

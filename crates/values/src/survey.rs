@@ -266,7 +266,8 @@ impl Survey {
             Some(points) => self.two_points |= points >= 2,
             None => self.no_version.push(field, at),
         }
-        let day_month = if spans { DayMonth::at(field.rest) } else { DayMonth::of(field.text) };
+        let takes_more = spans && field.text[0].is_ascii_digit();
+        let day_month = if takes_more { DayMonth::at(field.rest) } else { DayMonth::of(field.text) };
         self.day_month = self.day_month.and(day_month);
         let has_comma = is_with_comma(field.text);
         self.has_comma |= has_comma;

@@ -18,10 +18,11 @@
 //! - The name of a day of the week is not compared with the date.
 //! - The blanks within a time may be tabs.
 
-use crate::digits::split_digits;
-
 /// Nanoseconds per second.
 pub(crate) const SECOND: i128 = 1_000_000_000;
+
+/// The nanoseconds of a unit of each decimal.
+const UNITS: [u32; 9] = [100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
 
 /// The year of times without a year. February 29th exists in this year.
 pub(crate) const LEAP_YEAR: u32 = 1972;
@@ -249,10 +250,12 @@ fn clock(text: &[u8]) -> Option<(Clock, &[u8])> {
     let &[b':', s1, s2, ref rest @ ..] = rest else { return Some((clock, rest)) };
     clock.second = number(s1, s2)?;
     let [b'.' | b',', decimals @ ..] = rest else { return Some((clock, rest)) };
-    let (decimals, rest) = split_digits(decimals);
-    let unit = 10_u32.pow(9_u32.checked_sub(decimals.len() as u32)?);
-    clock.nanoseconds = unit * decimals.iter().fold(0, |number, digit| 10 * number + u32::from(digit - b'0'));
-    (!decimals.is_empty()).then_some((clock, rest))
+    let mut count = 0;
+    while let Some(digit @ b'0'..=b'9') = decimals.get(count) {
+        clock.nanoseconds += u32::from(digit - b'0') * UNITS.get(count)?;
+        count += 1;
+    }
+    (count > 0).then(|| (clock, &decimals[count..]))
 }
 
 #[inline]

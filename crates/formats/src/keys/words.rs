@@ -41,6 +41,7 @@ pub fn of_nanoseconds(nanoseconds: i128, descending: bool) -> u128 {
 /// # Panics
 ///
 /// Panics for 2^63 seconds or more.
+#[inline(never)]
 pub fn of_attoseconds(attoseconds: i128, descending: bool) -> u128 {
     let seconds =
         i64::try_from(attoseconds.div_euclid(SECOND.into())).expect("the duration is within limits");

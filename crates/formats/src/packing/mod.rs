@@ -74,12 +74,14 @@ fn codes_of_numbers(all: &[&Keys], key: usize, order: KeyOrder, are_halves: bool
         return None;
     }
     let ranges = map_parts(all, |keys| {
-        let numbers = keys.words(key).filter(|&word| !keys::is_null(word));
-        numbers.map(WordRange::of).reduce(WordRange::and)
+        let mut has_nulls = false;
+        let words = keys.words(key).inspect(|&word| has_nulls |= keys::is_null(word));
+        (words.filter(|&word| !keys::is_null(word)).map(WordRange::of).reduce(WordRange::and), has_nulls)
     });
+    let has_nulls = ranges.iter().any(|(_, has_nulls)| *has_nulls);
     let range = ranges
         .into_iter()
-        .flatten()
+        .filter_map(|(range, _)| range)
         .reduce(WordRange::and)
         .unwrap_or(WordRange::of(keys::of_integer(0, false)));
     // The trailing bits common to all words.
@@ -91,7 +93,6 @@ fn codes_of_numbers(all: &[&Keys], key: usize, order: KeyOrder, are_halves: bool
     });
     let of_integers = of_integers.filter(|&(.., span)| span < of_words);
     let span = of_integers.map_or(of_words, |(.., span)| span);
-    let has_nulls = map_parts(all, |keys| keys.words(key).any(keys::is_null)).contains(&true);
     let (before, after) = if has_nulls { order.beside_numbers() } else { (0, 0) };
     let ends = [before.into(), u128::from(before) + span];
     let most = ends[1] + u128::from(after);
