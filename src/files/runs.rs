@@ -241,7 +241,9 @@ impl<'a> Runs<'a> {
 
     /// Returns the size of a frame in bytes: in a merge, each run has a few of them in memory.
     fn frame_size(&self) -> usize {
-        self.budget.block() / 4
+        /// Shorter frames would make steps so short that their threads cost more than their records.
+        const LEAST: usize = 1 << 12;
+        (self.budget.block() / 4).max(LEAST)
     }
 
     /// Merges the runs of all parts and writes the records: about `expected` bytes, 0 if unknown.

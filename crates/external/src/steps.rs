@@ -98,6 +98,11 @@ impl<S: MergeSource> RunCursor<S> {
         self.goes_on() && (held == 0 || self.source.is_ready() && held < self.most / 8 * 7)
     }
 
+    /// Returns the number of bytes to read next.
+    fn missing(&self) -> usize {
+        self.most.saturating_sub(self.source.held())
+    }
+
     /// Returns true if another process writes this input, and may wait for our output.
     fn may_wait(&self) -> bool {
         !self.is_over && !self.source.is_ready()
@@ -105,8 +110,7 @@ impl<S: MergeSource> RunCursor<S> {
 
     /// Reads more, and keeps any error for later.
     pub(crate) fn read(&mut self) {
-        let missing = self.most.saturating_sub(self.source.held());
-        match self.source.read(missing.max(1), &mut self.wrong) {
+        match self.source.read(self.missing().max(1), &mut self.wrong) {
             Ok(more) => self.is_over = !more,
             Err(error) => self.wrong = Some(error),
         }
@@ -192,7 +196,7 @@ pub(crate) fn read_more<S: MergeSource>(runs: &mut [RunCursor<S>]) -> Result<(),
     let low: Vec<&mut RunCursor<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
     let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.source.is_ready());
     // A small read does not justify waking another thread.
-    if ready.iter().map(|run| run.most).sum::<usize>() < LITTLE {
+    if ready.iter().map(|run| run.missing()).sum::<usize>() < LITTLE {
         ready.iter_mut().for_each(|run| run.read());
     } else {
         parallel::map_parts(ready.iter_mut(), |run| run.read());
@@ -210,7 +214,7 @@ pub(crate) fn read_more<S: MergeSource>(runs: &mut [RunCursor<S>]) -> Result<(),
 }
 
 /// The number of merged bytes below which another thread is not worthwhile.
-pub(crate) const LITTLE: usize = 1 << 16;
+pub(crate) const LITTLE: usize = 1 << 17;
 
 #[cfg(test)]
 mod tests {
