@@ -30,19 +30,24 @@ static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 /// With less memory, blocks kept by the allocator matter.
 const LITTLE: u64 = 1 << 30;
 
-/// Has few heaps within a small budget, one for four cores, since each heap keeps blocks that are free. A thread stays
-/// with its heap, so this is called before threads start, or else affects only later ones.
+/// Has few heaps within a small budget, one for four cores, since each heap keeps blocks that are free; and only one
+/// if the address space is limited, since each heap reserves 64 MiB of it. A thread stays with its heap, so this is
+/// called before threads start, or else affects only later ones.
+#[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(unused_variables))]
 pub(crate) fn have_few_heaps(budget: u64) {
-    if budget >= LITTLE {
-        return;
-    }
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        let heaps = (gpusort_base::parallel::cores() / 4).max(1) as libc::c_int;
+        use rustix::process::{Resource, getrlimit};
+        let is_limited = |resource| getrlimit(resource).current.is_some();
+        let heaps = match [Resource::As, Resource::Data].into_iter().any(is_limited) {
+            true => 1,
+            false if budget < LITTLE => (gpusort_base::parallel::cores() / 4).max(1),
+            false => return,
+        };
         // SAFETY:
         // - The call changes a number that other threads may be reading.
         // - Threads read and write the number as a whole word.
-        unsafe { libc::mallopt(libc::M_ARENA_MAX, heaps) };
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, heaps as libc::c_int) };
     }
 }
 
@@ -57,21 +62,6 @@ pub(crate) fn keep_little(budget: u64) {
     {
         // SAFETY: as above.
         unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10) };
-    }
-}
-
-/// Makes all threads share one heap if the address space is limited: each thread's own heap would reserve 64
-/// MiB, much more than the thread needs, and leave too little for other blocks.
-pub(crate) fn share_little_space() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        use rustix::process::{Resource, getrlimit};
-        if [Resource::As, Resource::Data].into_iter().any(|limited| getrlimit(limited).current.is_some()) {
-            // SAFETY:
-            // - The call changes a number.
-            // - No other thread runs yet.
-            unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
-        }
     }
 }
 

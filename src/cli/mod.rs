@@ -48,7 +48,7 @@ use self::args::Command;
 /// including clap's; 130 interrupted.
 pub(crate) fn main() -> ExitCode {
     prepare_environment();
-    allocator::share_little_space();
+    allocator::have_few_heaps(u64::MAX);
     end::install();
     match meant::check_command().and_then(|()| parse().map_or_else(usage::answer, run)) {
         Ok(code) => code,
