@@ -21,7 +21,7 @@ pub enum Distribution {
     Sorted,
     /// Evenly descending over it.
     Reversed,
-    /// As sorted, but one element in a hundred is taken from a random position.
+    /// Sorted, except that one element in a hundred comes from a random position.
     NearlySorted,
     /// All the same.
     Equal,
@@ -55,7 +55,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The name: `text`, or that of the type of numbers.
+    /// The name: `text`, or the name of the type of numbers.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -125,11 +125,11 @@ impl Sequence {
     ///
     /// # Panics
     ///
-    /// When there is no element `i`.
+    /// Panics if `i` is beyond the count.
     pub fn bits(&self, i: u64) -> u64 {
         assert!(i < self.count, "element {i} is beyond the count of {}", self.count);
         let value = self.value(i);
-        // Of a rank as many bits as a mantissa holds, so nothing is rounded.
+        // Only as many bits of a rank as a mantissa holds, so nothing is rounded.
         let float = |mantissa: u32, divided: fn(i64, f64) -> u64| match value {
             Value::Rank(rank) => {
                 divided((rank >> (63 - mantissa)) as i64 - (1 << mantissa), (1_u64 << mantissa) as f64)

@@ -1,4 +1,4 @@
-//! Standard input, output and error that are closed (`gpusort sort >&-`).
+//! Closed standard input, output or error (`gpusort sort >&-`).
 //!
 //! Before `main` the runtime opens /dev/null for each closed one, so that no file gets its number;
 //! output to it would then be lost silently. This code runs earlier and opens /dev/null for the

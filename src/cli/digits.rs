@@ -12,7 +12,7 @@ use gpusort_cpu::Digits;
 use gpusort_engine::cost::ByDigits;
 use gpusort_engine::key_buf::KeyWidth;
 
-/// The powers of two that are sorted, two apart.
+/// The measured sizes: every other power of two.
 const SIZES: Range<u32> = 10..25;
 
 /// Sorts of a size by each; the least time counts.
@@ -24,7 +24,7 @@ const SAMPLE: usize = 1 << 16;
 /// Digits are preferred if they take this part of the time.
 const FASTER: f64 = 0.95;
 
-/// When they are, as far as so many elements; `None` where there are no vectors.
+/// Measures up to `largest` elements when the radix sort is faster; `None` without vector instructions.
 pub(super) fn measured(largest: u64, cores: usize) -> Option<ByDigits> {
     let instructions = gpusort_cpu::instructions();
     if instructions == "plain" {
@@ -35,7 +35,7 @@ pub(super) fn measured(largest: u64, cores: usize) -> Option<ByDigits> {
     Some(ByDigits { instructions: instructions.to_owned(), digits })
 }
 
-/// The same for keys of a type.
+/// Measures keys of one type.
 fn of<T: Element + KeyWidth>(sizes: &[usize], cores: usize) -> Digits {
     let even = faster::<T>(sizes, Distribution::Uniform);
     let skewed = faster::<T>(sizes, Distribution::Zipf);
@@ -74,7 +74,7 @@ fn faster<T: Element + KeyWidth>(sizes: &[usize], distribution: Distribution) ->
     sizes.iter().map(of_size).collect()
 }
 
-/// The longest range of sizes for which this is so, as it is between those that were measured.
+/// Returns the longest range of sizes for which `is_so` holds; its ends lie between measured sizes.
 fn longest(sizes: &[usize], is_so: &[bool]) -> Range<usize> {
     let places: Vec<usize> = (0..sizes.len()).collect();
     // From the end, so that the first of several longest runs counts.

@@ -1,4 +1,4 @@
-//! `gpusort gen`: test data, generated while it is written.
+//! `gpusort gen`: writes test data while generating it.
 
 use std::io::{self, IsTerminal, Write};
 

@@ -136,7 +136,7 @@ impl Decoded {
         self.nulls.as_ref()
     }
 
-    /// The number of NaNs, and the first row with one. What is stored for a null is none.
+    /// Returns the number of NaNs, and the first row with a NaN. The value stored for a null does not count.
     pub(crate) fn nans(&self) -> (u64, Option<usize>) {
         let is_valid = |row| self.nulls().is_none_or(|nulls| nulls.is_valid(row));
         let of_array = |array: &ArrayRef| {

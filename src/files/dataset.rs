@@ -183,7 +183,7 @@ impl<'a> Dataset<'a> {
         Ok(Self { content, counts, ..self })
     }
 
-    /// The numbers, for the type of elements; none of elements themselves.
+    /// Returns the census of the numbers, which decides the type of elements.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ pub enum To<'a> {
 pub struct Job<'a> {
     /// The inputs.
     pub inputs: Vec<Input>,
-    /// What was decided about the inputs.
+    /// The decisions about the inputs.
     pub decisions: Decisions,
     /// The sizes of reads of a check.
     pub(super) stretches: Stretches,
@@ -139,7 +139,7 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// What was decided about the inputs.
+    /// The decisions about the inputs.
     ///
     /// # Errors
     ///

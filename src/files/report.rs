@@ -118,7 +118,7 @@ pub struct Phases {
 pub struct Explained {
     /// The format.
     pub format: Format,
-    /// The reason for the format: `named`, `default`, or words for what decided.
+    /// The reason for the format: `named`, `default`, or a description of the evidence.
     pub why: &'static str,
     /// The number of rows that stay on top.
     pub header: usize,

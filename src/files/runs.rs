@@ -45,7 +45,7 @@ pub(super) struct Runs<'a> {
     done: Vec<Run>,
     /// The last run, which the next part may continue.
     open: Option<Open>,
-    /// What stays on top of the rows.
+    /// The header and comments, which stay on top of the rows.
     head: Head,
     /// The numbers so far, if they become elements.
     census: Census,

@@ -90,7 +90,7 @@ mod tests {
             (2.0, &[&[3.0, 6.0, 9.0]], &[&[5.0, 7.0]]),
             // Medians of several runs.
             (1.0, &[&[3.0, 7.0], &[4.0, 7.0], &[90.0, 1.0]], &[&[8.0], &[9.0], &[99.0]]),
-            // A run that is no slower says that the others are by chance.
+            // One run that is no slower shows that the others are slower by chance.
             (0.0, &[&[3.0, 6.0], &[4.0, 7.0], &[90.0, 1.0]], &[&[8.0], &[9.0], &[99.0]]),
             // Timestamps that take less than nothing.
             (0.0, &[&[3.0, 6.0]], &[&[9.5]]),
@@ -112,7 +112,7 @@ mod tests {
     fn it_is_subtracted_from_each_pass() {
         let runs = [vec![5.0, 100.0, 2.0], vec![1.0, 300.0, 2.0], vec![3.0, 200.0, 1.0]];
         assert_eq!(without(0.0, &runs), [3.0, 200.0, 2.0]);
-        // One that is shorter than a timestamp takes no time, rather than less.
+        // A pass shorter than a timestamp takes no time, never a negative time.
         assert_eq!(without(2.5, &runs), [0.5, 197.5, 0.0]);
         assert_eq!(without(2.5, &[vec![], vec![]]), [0.0; 0]);
     }

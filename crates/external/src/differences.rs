@@ -28,7 +28,7 @@ const MOST: u32 = 56;
 ///
 /// I/O errors.
 pub fn write(keys: &KeyBuf, to: &mut (impl Write + ?Sized)) -> io::Result<u64> {
-    /// The number of keys that justifies a parallel task, and of those written together.
+    /// The number of keys that justifies a parallel task; also the number written together.
     const PART: usize = KEYS << 6;
     const MANY: usize = PART << 6;
     fn write<W: Word>(blocks: &[Block<W>], to: &mut (impl Write + ?Sized)) -> io::Result<u64> {

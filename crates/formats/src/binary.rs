@@ -88,7 +88,7 @@ impl BinaryInput {
     ///
     /// # Errors
     ///
-    /// I/O errors; a header that is incomplete.
+    /// I/O errors; an incomplete header.
     pub fn opened(&self, mut opened: Opened) -> Result<Opened, Error> {
         let mut skipped = vec![0; self.skip];
         if opened.fill(&mut skipped)? < skipped.len() {

@@ -54,7 +54,7 @@ pub struct With {
     begun: Option<Input>,
     /// The position in a file, if the input is a later part of it.
     before: Option<Before>,
-    /// True for the beginning of an input, of which more is elsewhere.
+    /// True for the beginning of an input whose rest is elsewhere.
     is_beginning: bool,
 }
 
@@ -125,7 +125,7 @@ impl Input {
         let mut begin = [0; compression::LONGEST];
         let bytes = match self.as_it_is() {
             Self::Memory { bytes, .. } => bytes,
-            // A read reports what is wrong with the file.
+            // The read that follows reports the file's problem.
             other => {
                 let file = other.open_regular().ok()??;
                 let count = file.read_at(&mut begin, 0).unwrap_or(0);
@@ -224,7 +224,7 @@ impl Input {
         self.with(|it| it.before = Some(Before { lines, line_end: Some(line_end), ..Before::default() }))
     }
 
-    /// Marks the beginning of an input, of which more is elsewhere.
+    /// Marks the beginning of an input whose rest is elsewhere.
     #[cfg(feature = "distributed")]
     pub fn beginning(self) -> Self {
         self.with(|it| it.is_beginning = true)

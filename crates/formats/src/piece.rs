@@ -18,7 +18,7 @@ use crate::parallel::map_parts;
 pub struct Piece {
     /// The keys of the records.
     pub keys: Keys,
-    /// The number of the first record that is not done.
+    /// The number of the first unmerged record.
     pub at: usize,
     /// The positions of the records, if kept with them.
     pub positions: Vec<u64>,
@@ -121,7 +121,7 @@ impl Piece {
     ///
     /// # Panics
     ///
-    /// Panics for records that are no rows of a batch.
+    /// Panics for records other than rows of a batch.
     #[cfg(feature = "arrow")]
     pub fn rows(&self) -> (&RecordBatch, u64) {
         let Bytes::Rows { batch, first, .. } = &self.bytes else { panic!("the records are rows of a batch") };

@@ -104,7 +104,7 @@ impl Buffers {
         self.on(self.side.get())
     }
 
-    /// The array on this side: the front array if there is no other.
+    /// Returns the array on this side; the front array if it is the only one.
     fn on(&self, side: Side) -> &Array {
         match (side, &self.back) {
             (Side::Back, Some(back)) => back,

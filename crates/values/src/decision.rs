@@ -54,7 +54,7 @@ pub enum Decision {
     Mixed {
         /// The kind of the column if other fields are invalid: number if any field is one.
         kind: Found,
-        /// The kind that one of these two fields fits: number if one is a number.
+        /// The common kind of two fields; number if either field is a number.
         between: Found,
         /// The first field.
         first: Example,

@@ -102,7 +102,7 @@ impl Look {
         self.texts().next()
     }
 
-    /// Returns the texts of the sampled inputs that are not empty.
+    /// Returns the texts of the non-empty inputs of the sample.
     pub(super) fn texts(&self) -> impl Iterator<Item = &Text> {
         self.heads.iter().map(|head| &head.text).filter(|text| !text.parts[0].range.is_empty())
     }

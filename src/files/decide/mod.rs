@@ -51,7 +51,7 @@ pub struct Decisions {
     pub format: Format,
     /// The division of the inputs into records, and their keys.
     pub how: InputSpec,
-    /// Notes on what was decided.
+    /// Notes on the decisions.
     pub notes: Vec<Note>,
     /// The reason for the format.
     pub why: &'static str,
@@ -189,7 +189,7 @@ impl Decider<'_> {
         self.asked.format == Format::Lines && are_names && !are_divided
     }
 
-    /// Returns the first input that is not empty, and the range of it behind its first comments.
+    /// Returns the first non-empty input, and its range behind the comments at its beginning.
     fn behind_comments(&self) -> Option<(&Text, Range<usize>)> {
         let text = self.look.first()?;
         let Range { mut start, end } = text.parts[0].range.clone();

@@ -268,7 +268,7 @@ impl<'a> Reading<'a> {
 
     /// Returns the approximate bytes of a row in a merge, with its keys.
     pub(super) fn row_bytes(&self) -> u64 {
-        /// The bytes of a single key that is a word.
+        /// The bytes of a single key held as a word.
         const WORD: u64 = 16;
         /// The bytes of any other key: in its column, and in a row of bytes.
         const KEY: u64 = 40;

@@ -1,4 +1,4 @@
-//! What each compression does.
+//! The operations of each compression.
 
 use std::io;
 

@@ -29,7 +29,7 @@ pub(super) struct Decoder {
     at: usize,
     /// True if the source has ended.
     is_over: bool,
-    /// The member that is being decompressed.
+    /// The current member.
     member: Option<Member>,
     /// The first bytes of the data; empty until the first member begins.
     first: Vec<u8>,

@@ -25,11 +25,11 @@ struct Form {
     extensions: &'static [&'static str],
     /// The first bytes, as patterns.
     begins: &'static [&'static [u8]],
-    /// The compression, or the refusal of a format that is neither read nor written.
+    /// The compression, or the refusal of an unsupported format.
     is: Result<Compression, Foreign>,
 }
 
-/// The entry of a format that is neither read nor written.
+/// The entry of an unsupported format.
 macro_rules! refused {
     ($name:literal, $extensions:expr, $begins:expr) => {
         Form {
@@ -98,7 +98,7 @@ impl Form {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Foreign {
     pub what: &'static str,
-    /// What to do: name the format if gpusort reads it, else convert the data.
+    /// The remedy: name the format if gpusort reads it, else convert the data.
     pub remedy: Hint,
 }
 
@@ -116,7 +116,7 @@ const DUCKDB: &str = "duckdb -csv -c \"from 'FILE'\"";
 const PANDAS: &str = "python3 -c \"import pandas; print(pandas.read_orc('FILE').to_csv(index=False))\"";
 const FEATHER: &str = "python3 -c \"import pandas; print(pandas.read_feather('FILE').to_csv(index=False))\"";
 
-/// Patterns of formats that are no compression.
+/// Patterns of formats other than compressions.
 static OTHERS: [(&[u8], Foreign); 14] = [
     (b"PK\x03\x04", through("a zip archive or a spreadsheet", "unzip -p FILE")),
     (b"7z\xBC\xAF\x27\x1C", through("a 7z archive", "7z x -so FILE")),

@@ -115,7 +115,7 @@ impl Read for Blocks {
     }
 }
 
-/// Counts the decoders that run ahead: each has a clone.
+/// Counts the decoders that run ahead; each holds a clone.
 static AHEAD: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
 
 /// Lets the decoder run ahead on its own thread, if possible.

@@ -237,7 +237,7 @@ impl Column {
         }
     }
 
-    /// Returns the word of a token, or of the null that it is.
+    /// Returns the word of a token, which may be a null.
     ///
     /// # Panics
     ///

@@ -283,7 +283,7 @@ impl Key {
         self.refused().filter(|_| self.readings.len() == 1)
     }
 
-    /// Returns the problem of a key that is refused unless it is a name.
+    /// Returns the problem of a key that can only be the name of a column.
     pub fn refused(&self) -> Option<String> {
         self.readings.iter().find_map(|reading| match &reading.column {
             ColumnRef::Refused(problem) => Some(format!("key '{}': {problem}", quoted(&self.said))),
@@ -406,7 +406,7 @@ pub struct KeySpec {
     pub order: KeyOrder,
     /// The spelling of fields.
     pub spelling: Arc<Spelling>,
-    /// True to note a record left out whose field is spelled otherwise than that of the record kept.
+    /// True to note a record left out whose field is spelled otherwise than the field of the record kept.
     pub tells_spelling: bool,
 }
 

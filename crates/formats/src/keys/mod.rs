@@ -87,7 +87,7 @@ impl Keys {
         self.columns.first().map_or(0, Column::len)
     }
 
-    /// Returns the approximate memory; columns take about as much as their rows.
+    /// Returns the approximate memory; columns take about the memory of their rows.
     #[cfg(feature = "arrow")]
     pub(crate) fn bytes(&self) -> usize {
         self.rows.as_ref().map_or(size_of::<u128>() * self.len(), |rows| 2 * rows.bytes())

@@ -109,7 +109,7 @@ fn read_short<W>(
     accepts: impl Fn(i64, i64) -> bool,
     word: impl Fn(i64) -> W,
 ) -> bool {
-    // As a local variable, the list stays in registers.
+    // A local variable keeps the list in registers.
     let mut list = std::mem::take(values);
     let (lowest, highest) = (in_i64(limits.0), in_i64(limits.1));
     // No short integer exceeds i64, but earlier integers may.

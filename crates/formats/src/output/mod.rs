@@ -214,7 +214,7 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Returns the bytes of memory that are being reserved for the output, if files are in memory.
+    /// Returns the bytes of memory under reservation for the output, if files are in memory.
     pub fn taking(&self) -> u64 {
         if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
     }

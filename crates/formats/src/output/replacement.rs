@@ -89,7 +89,7 @@ impl Replacement {
         let _ = bytes;
     }
 
-    /// Returns the bytes of memory that are being reserved.
+    /// Returns the bytes of memory under reservation.
     pub(super) fn taking(&self) -> u64 {
         let reserving = self.reserving.as_ref().filter(|(thread, _)| !thread.is_finished());
         reserving.map_or(0, |(_, bytes)| *bytes)

@@ -294,7 +294,7 @@ impl Recorder {
     /// Returns false if wgpu reports that a slice's buffer belongs to another device. Each buffer is tried
     /// once, since a bind group costs as much as the recording of a short sort.
     pub(crate) fn binds(&self, slice: Slice) -> bool {
-        /// Hashes that are kept; a program may make buffers without end.
+        /// The limit of kept hashes; a program may make buffers without end.
         const MOST: usize = 1 << 10;
         if slice.len == 0 {
             return true;
