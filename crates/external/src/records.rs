@@ -245,7 +245,7 @@ fn merge_some<T>(
     let mut all = runs.iter().flat_map(|run| &run.source.pieces);
     if all.any(|piece| piece.keys.single().is_none()) {
         let pieces = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
-        parallel::map_parts(pieces, |piece| {
+        parallel::map_parts(pieces.filter(|piece| !piece.keys.has_rows()), |piece| {
             piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
         });
     }

@@ -69,6 +69,11 @@ impl Keys {
         Self::of(columns)
     }
 
+    /// Returns true if the keys are rows.
+    pub fn has_rows(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// Converts the keys to rows.
     pub fn into_rows(mut self) -> Self {
         if self.rows.is_none() {
