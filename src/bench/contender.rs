@@ -103,7 +103,7 @@ impl Contender for OnCpu {
         let Report { sort, dispatches, bytes_moved, .. } = done.report;
         let sample = Sample { sort, dispatches, bytes_moved, ..Sample::on_cpu(start.elapsed()) };
         Ok(match self.positions {
-            true => (sample, Sorted::Positions(done.words.into_vec().expect("positions are of one word"))),
+            true => (sample, Sorted::Positions(done.words.into_vec().expect("positions have 32 bits"))),
             false => (sample, Sorted::Keys(done.words)),
         })
     }

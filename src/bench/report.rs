@@ -129,7 +129,7 @@ pub struct Skipped {
 /// A device in the benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceReport {
-    /// Its name, as in the results, and its kind.
+    /// The device; results refer to it by its name.
     #[serde(flatten)]
     pub device: Device,
     /// The driver's name and version.

@@ -12,7 +12,7 @@ pub fn median(values: &[f64]) -> f64 {
     if rising.len() % 2 == 1 { rising[middle] } else { f64::midpoint(rising[middle - 1], rising[middle]) }
 }
 
-/// The smallest size at which one contender overtakes another.
+/// The size above which one contender stays faster than another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Crossover {
     /// Faster at every measured size.

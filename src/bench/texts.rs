@@ -29,7 +29,7 @@ pub(super) fn sample(
         let (time, done) = order_lines(lines.clone(), sorter.unwrap_or(&Sorter::cpu()), method)?;
         let (dispatches, bytes_moved) = (done.report.dispatches, done.report.bytes_moved);
         let sample = Sample { dispatches, bytes_moved, ..Sample::on_cpu(time) };
-        (sample, done.words.into_vec().expect("positions are of one word"))
+        (sample, done.words.into_vec().expect("positions have 32 bits"))
     } else {
         let start = Instant::now();
         let mut texts: Vec<(&[u8], u32)> = slices.iter().copied().zip(0..).collect();

@@ -27,12 +27,13 @@ static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 /// The limit of [`ALLOCATED`] before the available memory is queried again.
 static ALLOWED: AtomicUsize = AtomicUsize::new(16 << 20);
 
-/// With less memory, blocks kept by the allocator matter.
+/// Below this budget, blocks kept by the allocator matter.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LITTLE: u64 = 1 << 30;
 
-/// Has few heaps within a small budget, one for four cores, since each heap keeps blocks that are free; and only one
-/// if the address space is limited, since each heap reserves 64 MiB of it. A thread stays with its heap, so this is
-/// called before threads start, or else affects only later ones.
+/// Limits the number of heaps: to one for four cores within a small budget, since each heap keeps free blocks, and to
+/// one if the address space is limited, since each heap reserves 64 MiB of it. A thread stays with its heap, so the
+/// limit affects only threads that start later.
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), allow(unused_variables))]
 pub(crate) fn have_few_heaps(budget: u64) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -55,11 +56,8 @@ pub(crate) fn have_few_heaps(budget: u64) {
 /// blocks kept for later might double the memory.
 pub(crate) fn keep_little(budget: u64) {
     have_few_heaps(budget);
-    if budget >= LITTLE {
-        return;
-    }
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
+    if budget < LITTLE {
         // SAFETY: as above.
         unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10) };
     }

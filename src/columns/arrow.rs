@@ -228,7 +228,7 @@ pub(crate) fn is_text(kind: &DataType) -> bool {
     kind.is_string() || kind.is_binary()
 }
 
-/// Returns what `of` makes of the number of each row's value in a dictionary; the number of a null is any.
+/// Returns what `of` makes of the number of each row's value in a dictionary; the number of a null is arbitrary.
 fn by_value(array: &ArrayRef, of: impl Fn(u32) -> u32 + Sync) -> Vec<u32> {
     downcast_dictionary_array!(
         array => {

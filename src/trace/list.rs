@@ -46,8 +46,10 @@ fn percent(part: f64) -> String {
     format!("{} %", short(100.0 * part))
 }
 
-/// The heading of the words about a pass, and their least width.
+/// The heading of the words about a pass.
 pub(super) const WORDS: &str = "what it does";
+
+/// The minimum width of these words.
 const LEAST: usize = 16;
 
 /// The title, the summary and the passes, in lines of at most `width` characters, if 60 or more.

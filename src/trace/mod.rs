@@ -98,7 +98,7 @@ impl Measured {
 pub struct Pass {
     /// Its place among the dispatches, from 1.
     pub number: u64,
-    /// The places as the list has them, where it stands for several dispatches.
+    /// The place as text; for a pass that stands for several dispatches, all their places.
     #[serde(skip)]
     numbers: String,
     /// The file of its kernel.

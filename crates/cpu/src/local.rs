@@ -20,8 +20,8 @@ use super::vector::Instructions;
 use gpusort_base::memory;
 use gpusort_base::report::Form;
 
-/// The maximum number of elements for a comparison sort, which needs no counts.
-const INSERTION: usize = 24;
+/// The maximum number of elements for which a comparison sort is faster than a sort by digits.
+const COMPARED: usize = 24;
 
 /// Narrower digits sort any smaller number of elements.
 const FEW: usize = 1 << 11;
@@ -250,8 +250,8 @@ pub(super) unsafe fn as_unwritten<T>(places: &mut [T]) -> &mut [MaybeUninit<T>] 
 /// Sorts elements that no other thread changes, with a scratch array of at least their number.
 fn sort<T: Item>(items: &mut [T], scratch: &mut [T], counts: &mut [Counts; DIGITS]) {
     let n = items.len();
-    // Counts have 32 bits.
-    if n <= INSERTION || u32::try_from(n).is_err() {
+    // Counts have 32 bits, so a comparison sort serves for too many elements as well.
+    if n <= COMPARED || u32::try_from(n).is_err() {
         return items.sort_by_key(|item| item.key());
     }
     let extremes = T::extremes(items.iter().copied());

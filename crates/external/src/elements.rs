@@ -244,8 +244,7 @@ pub(crate) fn merge<W: KeyWidth + itoa::Integer>(
     // and as written.
     let (size, word) = (order.element.bytes(), size_of::<W>());
     let key = if size < word { size } else { 0 } + 4 * word;
-    let bytes =
-        usize::try_from(memory / key as u64).map_or(usize::MAX, |keys| keys.saturating_mul(word) / 3 * 4);
+    let bytes = (memory / key as u64).saturating_mul(word as u64);
     // Inputs have equal shares.
     let length = |source: &Source| if let Source::Run(_, length, _) = source { *length } else { 1 };
     let all = sources.iter().map(length).sum();

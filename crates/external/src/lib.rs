@@ -125,7 +125,7 @@ pub fn merge(
     let blocks = (parallel::threads() << 21).clamp(BLOCKS, 3 * BLOCKS);
     let bytes = (within_limits(blocks as u64 * TIMES) / TIMES) as usize;
     let budget = Budget::unlimited();
-    let most = steps::share(1, inputs.len() as u64, bytes);
+    let most = steps::share(1, inputs.len() as u64, bytes as u64 / 4 * 3);
     let new = |(number, input)| {
         let mut batches =
             Batches::new(std::slice::from_ref(input), how, &budget, Stretches { most, piece: None });

@@ -164,6 +164,13 @@ pub struct Records<'a> {
     pub orders: &'a [KeyOrder],
 }
 
+impl Records<'_> {
+    /// Returns the bytes that the runs share; the rest is for a run that limits the steps.
+    fn shared(&self) -> u64 {
+        self.bytes as u64 / 4 * 3
+    }
+}
+
 /// Merges runs.
 ///
 /// # Errors
@@ -177,7 +184,7 @@ pub fn merge(
 ) -> Result<Merged, Error> {
     let all = readers.iter().map(|reader| reader.records).sum();
     let run = |reader: RunReader| {
-        let share = share(reader.records, all, records.bytes);
+        let share = share(reader.records, all, records.shared());
         run_of(Origin::Run(reader), share)
     };
     merge_all(readers.into_iter().map(run).collect(), records, to, progress)
@@ -197,7 +204,7 @@ pub fn merge_rows<T: Send>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
     let all = sources.iter().map(|(_, length)| length).sum();
-    let run = |(pieces, length)| run_of(Origin::Rows(pieces), share(length, all, records.bytes));
+    let run = |(pieces, length)| run_of(Origin::Rows(pieces), share(length, all, records.shared()));
     let mut runs: Vec<Run> = sources.into_iter().map(run).collect();
     let mut last = None;
     let gather = |pieces: &[&Piece], parts: Vec<MergedPart>| {
@@ -306,9 +313,9 @@ fn merge_some<T>(
         Err(error) => return Some(Err(error)),
     };
     let mut ends = ends.into_iter();
-    let limit = limit.map_or(runs.len(), |(_, limit)| limit);
+    let limit = limit.map(|(_, limit)| limit);
     let held_by_others = |runs: &[Run]| {
-        let others = runs.iter().enumerate().filter(|(number, _)| *number != limit);
+        let others = runs.iter().enumerate().filter(|(number, _)| Some(*number) != limit);
         others.map(|(_, run)| run.source.held()).sum::<usize>()
     };
     let before = held_by_others(runs);
@@ -322,8 +329,9 @@ fn merge_some<T>(
     }
     // If the keys of other inputs come much later, this input alone determines the amount of each merge.
     let after = held_by_others(runs);
-    if let Some(run) = runs.get_mut(limit).filter(|_| after >= before / 4 * 3) {
-        run.most = records.bytes.saturating_sub(after).clamp(run.share.max(1 << 13), 8 << 20);
+    if let Some(limit) = limit.filter(|_| after >= before / 4 * 3) {
+        let share = runs[limit].share.max(1 << 13);
+        runs[limit].most = records.bytes.saturating_sub(after).clamp(share, 8 << 20);
     }
     Some(Ok(Step { merged, read, written, repeated, bytes: size }))
 }

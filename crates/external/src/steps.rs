@@ -67,16 +67,16 @@ pub trait MergeSource: Send {
 pub struct RunCursor<S> {
     /// The source.
     pub source: S,
-    /// The approximate number of bytes read at once if all runs are merged at the same pace.
+    /// The approximate number of bytes to hold if all runs are merged at one pace.
     pub(crate) share: usize,
-    /// The approximate number of bytes read next.
+    /// The approximate number of bytes to hold after the next read.
     pub(crate) most: usize,
     pub(crate) wrong: Option<Error>,
     pub(crate) is_over: bool,
 }
 
 impl<S: MergeSource> RunCursor<S> {
-    /// Creates a cursor that reads about `share` bytes at once.
+    /// Creates a cursor that holds about `share` bytes.
     pub fn new(source: S, share: usize) -> Self {
         Self { source, share, most: share, wrong: None, is_over: false }
     }
@@ -117,11 +117,9 @@ impl<S: MergeSource> RunCursor<S> {
     }
 }
 
-/// Returns the number of bytes to hold of a run that has `records` of `all` records, so that all runs are read at one
-/// pace: its part of three quarters of `bytes`.
-pub(crate) fn share(records: u64, all: u64, bytes: usize) -> usize {
-    let share = bytes as u128 / 4 * 3 * u128::from(records) / u128::from(all.max(1));
-    share.clamp(1 << 8, 8 << 20) as usize
+/// Returns the part of `bytes` to hold of a run that is `length` of `all` long, so that all runs are read at one pace.
+pub(crate) fn share(length: u64, all: u64, bytes: u64) -> usize {
+    (u128::from(bytes) * u128::from(length) / u128::from(all.max(1))).clamp(1 << 8, 8 << 20) as usize
 }
 
 /// The result of one merge step.

@@ -29,7 +29,7 @@ pub(super) fn layout(
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(&label), entries })
 }
 
-/// The bind group of a pipeline with this number.
+/// The bind group with this number of a pipeline.
 pub(super) fn bind_group<'a>(
     device: &wgpu::Device,
     name: &str,

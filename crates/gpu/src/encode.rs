@@ -105,6 +105,8 @@ impl<'a, M: Memory> Dispatches<'a, M> {
         }
         Ok(())
     }
+
+    /// Creates the bind group of these bindings for a pipeline.
     fn new_group(&self, pipeline: &wgpu::ComputePipeline, bindings: Bindings) -> wgpu::BindGroup {
         let (memory, side) = (self.memory, self.side);
         let buffer = |binding| match binding {

@@ -103,7 +103,7 @@ impl Submit {
         Self { bytes, dispatches: 4096 }
     }
 
-    /// Adjusts the most work of a submit after one with this work took this time.
+    /// Adjusts these limits after a submit: `batch` is its work, `took` its time.
     fn adjust(&mut self, batch: &Self, took: Duration) {
         let scale = (TARGET.as_secs_f64() / took.as_secs_f64()).clamp(0.1, 4.0);
         if batch.bytes >= self.bytes {

@@ -417,7 +417,7 @@ impl Digits {
         if !nearest.is_normal() {
             return self.outer_key(nearest, tail);
         }
-        // Without a long integer, these digits are the shortest decimal.
+        // A decimal of up to 15 digits is its own reference, except near a long integer.
         if self.digits.len() <= 15 && !is_long_integer(nearest) {
             return middle(nearest);
         }

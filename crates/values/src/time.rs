@@ -21,7 +21,7 @@
 /// Nanoseconds per second.
 pub(crate) const SECOND: i128 = 1_000_000_000;
 
-/// The nanoseconds of a unit of each decimal.
+/// The value of each decimal place of a second, in nanoseconds.
 const UNITS: [u32; 9] = [100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
 
 /// The year of times without a year. February 29th exists in this year.

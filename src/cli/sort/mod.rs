@@ -13,6 +13,7 @@ use gpusort::files::{Counts, Phase, Progress as Done, Report, Respelled};
 use gpusort_base::{human, parallel};
 
 use self::options::TimingTo;
+use super::allocator;
 use super::args::{self, CheckArgs, SortArgs};
 use super::device::Devices;
 use super::meant::{self, FileAsKey};
@@ -84,6 +85,9 @@ fn stdout_is_pipe() -> bool {
 pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     if let Some(threads) = args.parallel {
         parallel::limit(usize::try_from(threads)?);
+    }
+    if let Some(memory) = args.buffer_size.or(args.memory) {
+        allocator::have_few_heaps(memory);
     }
     options::expand(&mut args.order)?;
     meant::check_habits(&args.device, &args.order)?;

@@ -10,7 +10,6 @@ use gpusort::files::{Input, Key, Kind, Note, Options, Sort};
 use gpusort::{Format, Method};
 use gpusort_base::human;
 
-use crate::cli::allocator::have_few_heaps;
 use crate::cli::args::{OrderArgs, SortArgs, TimingArg, TypeArg};
 use crate::cli::meant;
 
@@ -80,9 +79,7 @@ pub(in crate::cli) fn of(args: &OrderArgs) -> anyhow::Result<Options> {
 pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     let options = of(&args.order)?;
     let options = if args.each { options.one_of_many(args.in_place) } else { options };
-    let memory = args.buffer_size.or(args.memory);
-    memory.into_iter().for_each(have_few_heaps);
-    let options = memory.into_iter().fold(options, Options::memory);
+    let options = args.buffer_size.or(args.memory).into_iter().fold(options, Options::memory);
     let method = Method { algorithm: args.algo, variant: args.variant };
     if let (None, Some(variant)) = (method.algorithm, method.variant) {
         bail!("--variant {variant} needs an algorithm; name it with --algo");

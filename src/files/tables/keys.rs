@@ -67,7 +67,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         }
         let order = KeyOrder { nocase: found.order.nocase && is_text, ..found.order };
         if matches!(kind, DataType::Dictionary(..)) && !order.compares_bytes() {
-            let change = if order.nocase { "leave out ignore-case" } else { "remove the kind" };
+            let change = if order.nocase { "leave out nocase or ignore-case" } else { "remove the kind" };
             return Err(wrong(format!("is a dictionary, which sorts by the bytes of its strings; {change}")));
         }
         Ok(TableKey { name: found.shown(), path, field, order })

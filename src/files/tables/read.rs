@@ -281,8 +281,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Returns the place of a row, whose number counts all rows, with the column of a key (empty without a key), and the
-    /// keys as messages show them, one for each column of words or texts.
+    /// Returns the place of a row, whose number counts all rows, with the column of a key (empty without a key),
+    /// and the keys as messages show them, one for each column of words or texts.
     pub(super) fn show(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
         let (batch, first) = piece.rows();
         let arrays = KeyArrays::of(self.keys, "", batch, &self.columns);

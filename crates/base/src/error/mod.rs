@@ -238,7 +238,8 @@ impl Error {
         Self { hint: Some(hint), ..self }
     }
 
-    /// Returns an error for an action that failed. A cancellation within `source` remains a cancellation.
+    /// Returns an error for an action that failed. An [`Error`] within `source`, such as a cancellation, is returned
+    /// unchanged.
     pub fn io(name: impl Into<String>, action: &'static str, source: io::Error) -> Self {
         let wrapped = |source| Self::new(ErrorKind::Io { name: name.into(), action, source });
         source.downcast::<Self>().unwrap_or_else(wrapped)

@@ -276,8 +276,8 @@ impl<const LANES: usize> Vector for U32x8<LANES> {
     }
 }
 
-/// Four keys in AVX2, or within AVX-512; with fewer `LANES` like [`U32x8`]. AVX2 compares signed keys only, so its
-/// vectors hold keys with the highest bit flipped.
+/// Four keys in AVX2, or within AVX-512. With fewer `LANES`, only the lower half has keys, as in [`U32x8`]. AVX2
+/// compares signed keys only, so its vectors hold keys with the highest bit flipped.
 #[derive(Clone, Copy)]
 struct U64x4<const WITHIN: bool, const LANES: usize = 4>(__m256i);
 

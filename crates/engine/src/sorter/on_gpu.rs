@@ -118,6 +118,7 @@ impl OnGpu {
     /// Returns the error of the last plan.
     pub(super) fn place(&self, task: Task) -> Result<Placed, Error> {
         let start = Instant::now();
+        let task = Task { first: task.first.map(|first| first.min(task.n)), ..task };
         let plans = task.plans(&self.gpu.info().limits, &self.crossovers);
         let (planned, buffers, lacked) = first_that_fits(plans, |plan| self.buffers(plan))?;
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
@@ -207,7 +208,7 @@ impl OnGpu {
             shares: 0,
             why: why.filter(|_| !skip),
         };
-        let count = first.map_or(n, |first| first.min(n));
+        let count = first.unwrap_or(n);
         Ok((OnDevice { of: self, buffers, shape, count }, report))
     }
 

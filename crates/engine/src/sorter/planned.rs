@@ -37,7 +37,7 @@ impl Task {
         if let Some(named) = method.algorithm.or_else(|| method.variant.and_then(has)) {
             return vec![named];
         }
-        let left = first.map_or(n, |first| Plan::left_to_sort(first.min(n), n, shape, limits));
+        let left = first.map_or(n, |first| Plan::left_to_sort(first, n, shape, limits));
         crossovers.fastest(left, shape)
     }
 
@@ -48,8 +48,7 @@ impl Task {
         limits: &Limits,
         crossovers: &Crossovers,
     ) -> impl Iterator<Item = Result<Planned, Error>> {
-        let Task { n, shape, method, .. } = self;
-        let first = self.first.map(|first| first.min(n));
+        let Task { n, first, shape, method } = self;
         let algorithms = self.algorithms(limits, crossovers);
         let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
         algorithms.into_iter().map(move |algorithm| (algorithm, first)).chain(whole).map(

@@ -72,7 +72,13 @@ fn push_field(text: &str, delimiter: u8, to: &mut Vec<u8>) {
         return;
     }
     to.push(b'"');
-    to.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    let mut from = 0;
+    for at in memchr::memchr_iter(b'"', bytes) {
+        to.extend_from_slice(&bytes[from..=at]);
+        // The next part begins with the same quote.
+        from = at;
+    }
+    to.extend_from_slice(&bytes[from..]);
     to.push(b'"');
 }
 

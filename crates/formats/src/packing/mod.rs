@@ -107,8 +107,8 @@ fn codes_of_numbers(all: &[&Keys], key: usize, order: KeyOrder, are_halves: bool
     })
 }
 
-/// Returns codes up to `most`, most significant first: `number` of the words of numbers, from the first of
-/// these codes to the second, and nulls beside them.
+/// Returns the codes of a key, most significant first. The words of numbers get the codes `first + number(word)`,
+/// from `first` to `last`; nulls get the codes beside this range. `most` is the greatest code.
 fn codes_of(
     all: &[&Keys],
     key: usize,

@@ -294,7 +294,7 @@ impl RadixTuning {
             [masks, Some(tile)].into_iter().flatten().find(|tile| tile.workgroup_bytes() <= words * 4)
         };
         let log2s = 0..=most.min(limits.invocations).max(1).ilog2();
-        // A single invocation makes no tile.
+        // A single invocation makes no tile, so `tile(0)` returns the error.
         log2s.rev().find_map(fitted).map_or_else(|| tile(0), Ok).map(Self::of)
     }
 
