@@ -71,20 +71,17 @@ pub use element::{
 pub use error::{Error, ErrorKind, Hint};
 pub use format::Format;
 pub use gpu::{Gpu, adapters};
-#[cfg(feature = "files")]
-use gpusort_base::{cancel, human, memory, parallel};
 use gpusort_base::{clock, device, error, format};
+#[cfg(feature = "cli")]
+use gpusort_base::{human, parallel};
 #[cfg(feature = "gpu")]
 pub use gpusort_engine::AsyncSorter;
-#[cfg(feature = "files")]
+#[cfg(feature = "cli")]
 use gpusort_engine::key_buf;
 use gpusort_engine::{element, gpu, report, sorter};
-#[cfg(feature = "files")]
-use gpusort_external as external;
-#[cfg(feature = "files")]
-use gpusort_formats as io;
-#[cfg(feature = "files")]
-use gpusort_order as order;
+#[cfg(feature = "arrow")]
+#[doc(hidden)]
+pub use gpusort_files::by_element;
 pub use gpusort_order::key::ElementType;
 pub use gpusort_order::{
     Algorithm, Error as PlanError, Kind, Limits, Method, NoVariant, Subgroups, UnknownName, Variant,

@@ -16,7 +16,7 @@ case $(rustc --version) in "rustc 1.95."*) ;; *) export RUSTUP_TOOLCHAIN=1.95.0 
 
 file=docs/public-api.txt
 # The crates that the package exports items of.
-crates="base engine external formats gpu order"
+crates="base engine external files formats gpu order"
 now=$(mktemp)
 
 # The interface of a package; the arguments are for cargo.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::contender::Sample;
 use super::verify::verify_positions;
 use crate::error::{Error, ErrorKind};
-use crate::files::order_lines;
+use crate::files::internal::order_lines;
 use crate::generate::Sequence;
 use crate::sorter::Sorter;
 use gpusort_order::Method;

@@ -1,0 +1,179 @@
+//! Sorting what a program has: records, or batches of Arrow.
+
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::PathBuf;
+
+#[cfg(feature = "arrow")]
+use arrow_array::RecordBatchReader;
+#[cfg(feature = "arrow")]
+use arrow_ipc::{reader::StreamReader, writer::StreamWriter};
+use tempfile::{SpooledTempFile, spooled_tempfile_in};
+
+use super::options::{Options, has_options};
+use super::sort::Sort;
+use gpusort_base::error::Error;
+use gpusort_engine::sorter::Sorter;
+use gpusort_external::Folders;
+#[cfg(feature = "arrow")]
+use gpusort_formats::arrow::failed;
+use gpusort_formats::text::MARK;
+use gpusort_formats::{Input, compression};
+
+/// The bytes of lines made at once.
+const SOME: usize = 1 << 16;
+
+/// A sort of records or batches that a program has, in temporary files where they exceed the
+/// [`memory`](Self::memory).
+///
+/// ```
+/// use gpusort::files::{External, Key};
+///
+/// let lines = ["pear 3", "fig 12", "apple 7"];
+/// let sorted = External::new().key(Key::number(2)).memory(64 << 20).records(lines)?;
+/// let sorted: Vec<Vec<u8>> = sorted.collect::<Result<_, _>>()?;
+/// assert_eq!(sorted, [&b"pear 3"[..], b"apple 7", b"fig 12"]);
+/// # Ok::<(), gpusort::Error>(())
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct External<'a>(Sort<'a>);
+
+has_options!(External<'_>, self => self.0.options);
+
+impl<'a> External<'a> {
+    /// Returns only the first `first` records or rows.
+    pub fn top(self, first: u64) -> Self {
+        Self(self.0.top(first))
+    }
+
+    /// Sorts with this sorter; the default sorts on the CPU.
+    pub fn sorter(self, sorter: &'a Sorter) -> Self {
+        Self(self.0.sorter(sorter))
+    }
+
+    /// Adds a folder for temporary files. The default is /var/tmp or the system's folder.
+    pub fn temp_dir(self, folder: impl Into<PathBuf>) -> Self {
+        Self(self.0.temp_dir(folder))
+    }
+
+    /// Sorts records: lines, rows of CSV or TSV, or objects of JSON, each without its line end. A row of a table
+    /// comes first if it is a header. Reads all records before it returns.
+    ///
+    /// # Errors
+    ///
+    /// Another format; a record that contains a line end; see [`Sort::output`].
+    pub fn records<R: AsRef<[u8]>>(
+        self,
+        records: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
+    ) -> Result<Records, Error> {
+        let options = &self.0.options;
+        if options.format.is_some_and(|format| !format.is_table()) {
+            return Err(Error::options("records are lines, rows of CSV or TSV, or objects of JSON"));
+        }
+        let end = if options.zero_terminated { 0 } else { b'\n' };
+        let mut records = (1_u64..).zip(records);
+        let lines = Filled::new(move |bytes: &mut Vec<u8>| {
+            while bytes.len() < SOME
+                && let Some((number, record)) = records.next()
+            {
+                let record = record.as_ref();
+                if let Some(problem) = problem_of(record, number, end) {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+                }
+                bytes.extend_from_slice(record);
+                bytes.push(end);
+            }
+            Ok(())
+        });
+        let sorted = self.sorted(Input::reader("records", lines))?;
+        Ok(Records { sorted: BufReader::new(sorted).split(end) })
+    }
+
+    /// Sorts the rows of batches. Reads all batches before it returns.
+    ///
+    /// # Errors
+    ///
+    /// See [`Sort::output`].
+    #[cfg(feature = "arrow")]
+    pub fn batches(
+        self,
+        mut batches: impl RecordBatchReader + Send + 'static,
+    ) -> Result<impl RecordBatchReader + Send, Error> {
+        let mut writer = StreamWriter::try_new(Vec::new(), &batches.schema()).map_err(failed)?;
+        let stream = Filled::new(move |bytes: &mut Vec<u8>| {
+            // The writer has the schema before the first batch.
+            if writer.get_ref().is_empty()
+                && let Some(batch) = batches.next()
+            {
+                batch.and_then(|batch| writer.write(&batch)).map_err(io::Error::other)?;
+            }
+            std::mem::swap(bytes, writer.get_mut());
+            Ok(())
+        });
+        let input = Input::reader("batches", stream);
+        let sorted = self.format(gpusort_base::format::Format::Arrow).sorted(input)?;
+        StreamReader::try_new(BufReader::new(sorted), None).map_err(failed)
+    }
+
+    /// Sorts an input into a temporary file, if memory does not hold it.
+    fn sorted(self, input: Input) -> Result<SpooledTempFile, Error> {
+        const FEW: usize = 1 << 20;
+        let mut sorted = spooled_tempfile_in(FEW, Folders::new(self.0.folders.clone()).first());
+        self.0.input(input).write_to(&mut sorted)?;
+        sorted.rewind().map_err(|error| Error::io("a temporary file", "read", error))?;
+        Ok(sorted)
+    }
+}
+
+/// Sorted records without their line ends.
+#[derive(Debug)]
+pub struct Records {
+    sorted: io::Split<BufReader<SpooledTempFile>>,
+}
+
+impl Iterator for Records {
+    type Item = Result<Vec<u8>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let record = self.sorted.next()?;
+        Some(record.map_err(|error| Error::io("a temporary file", "read", error)))
+    }
+}
+
+/// Bytes that `fill` provides piece by piece, until it adds none.
+struct Filled<F> {
+    fill: F,
+    bytes: Vec<u8>,
+    /// The number of these bytes that were read.
+    at: usize,
+}
+
+impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> Filled<F> {
+    fn new(fill: F) -> Self {
+        Self { fill, bytes: Vec::new(), at: 0 }
+    }
+}
+
+impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> Read for Filled<F> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.bytes.len() {
+            self.bytes.clear();
+            self.at = 0;
+            (self.fill)(&mut self.bytes)?;
+        }
+        let count = (&self.bytes[self.at..]).read(room)?;
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// Returns the problem of record number `number`, from 1, as a line that ends in this byte.
+fn problem_of(record: &[u8], number: u64, end: u8) -> Option<String> {
+    if record.contains(&end) {
+        return Some(format!("record {number} contains a line end"));
+    }
+    // The sort would decompress the records, or keep the mark in front of all of them.
+    let is_no_text = || record.starts_with(MARK) || !matches!(compression::of_beginning(record), Ok(None));
+    (number == 1 && is_no_text())
+        .then(|| "the first record begins like compressed data or with a byte order mark".to_owned())
+}

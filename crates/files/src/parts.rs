@@ -1,0 +1,182 @@
+//! Reads inputs in parts that fit a budget; usually the first part is the whole input.
+
+use std::time::Duration;
+
+use gpusort_order::key::ElementType;
+
+use super::dataset::{Content, Dataset, count};
+use super::progress::{Phase, Watch};
+use gpusort_base::clock::Instant;
+use gpusort_base::error::Error;
+use gpusort_base::parallel::Meanwhile;
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_formats::Counts;
+use gpusort_formats::batch::Keyed;
+use gpusort_formats::budget::Budget;
+use gpusort_formats::chunks::Chunks;
+use gpusort_formats::fields::{InputKind, InputSpec};
+use gpusort_formats::records::Records;
+use gpusort_formats::{Input, Print, Text, binary, fields, numbers};
+
+/// Inputs, read in parts.
+pub(super) struct Parts<'a> {
+    inputs: &'a [Input],
+    pub(super) how: &'a InputSpec,
+    /// The limit on memory.
+    pub(super) budget: &'a Budget,
+    watch: &'a Watch<'a>,
+    source: PartSource<'a>,
+    /// The number of parts read so far.
+    read: usize,
+}
+
+/// The reader of the inputs, with its state.
+enum PartSource<'a> {
+    Bits(binary::Reader<'a>),
+    Records { chunks: Box<Chunks<'a>>, known: Box<fields::Known>, straight: Option<numbers::IntegerFiles> },
+}
+
+impl<'a> Parts<'a> {
+    /// Reads the inputs from the beginning.
+    pub(super) fn new(
+        inputs: &'a [Input],
+        how: &'a InputSpec,
+        budget: &'a Budget,
+        watch: &'a Watch<'a>,
+    ) -> Self {
+        let by = &how.by;
+        let source = match &how.kind {
+            InputKind::Bits(sources) => {
+                let element = how.element().expect("there is an input");
+                let piece = budget.piece(element, count(how));
+                PartSource::Bits(binary::Reader::new(sources, by.order, piece))
+            }
+            _ => PartSource::Records {
+                chunks: Box::new(Chunks::new(inputs, how, budget)),
+                known: Box::default(),
+                straight: None,
+            },
+        };
+        Self { inputs, how, budget, watch, source, read: 0 }
+    }
+
+    /// Sets the state of reading, for a process that reads a share of the inputs.
+    #[cfg(feature = "distributed")]
+    pub(super) fn shared(mut self, before: fields::Known) -> Self {
+        if let PartSource::Records { known, .. } = &mut self.source {
+            **known = before;
+        }
+        self
+    }
+
+    /// Returns true if the last part was read.
+    pub(super) fn is_over(&self) -> bool {
+        match &self.source {
+            PartSource::Bits(reader) => reader.is_over(),
+            PartSource::Records { chunks, .. } => chunks.is_over(),
+        }
+    }
+
+    /// Returns true if the next part can be read ahead: not beside the first part, which may take all
+    /// memory.
+    pub(super) fn reads_ahead(&self) -> bool {
+        /// The least budget whose parts are worth another thread.
+        const LEAST: u64 = 1 << 20;
+        self.read > 1 && !self.is_over() && self.budget.bytes() >= LEAST
+    }
+
+    /// Reads the next part.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; input that the format, the type or the order rejects.
+    fn read(&mut self) -> Result<Dataset<'static>, Error> {
+        let is_first = self.read == 0;
+        self.budget.check()?;
+        self.read += 1;
+        if is_first {
+            self.watch.phase(Phase::Read, self.inputs.iter().map(Input::size).sum());
+        }
+        let start = Instant::now();
+        let watch = self.watch;
+        let progress = |done| watch.set(done);
+        let mut parsing = Duration::ZERO;
+        let (content, bytes, reading) = match &mut self.source {
+            PartSource::Bits(reader) => {
+                let element = self.how.element().expect("there is an input");
+                let map = self.how.by.order.map(element);
+                let mut keys = KeyBuf::new(element.key_words());
+                let before = reader.bytes;
+                // Leaves room for the next part, which may be read while this part is sorted.
+                let with_next = |n: u64| if is_first { n } else { n + n / 2 };
+                while self.budget.fits_elements(with_next(keys.len() as u64), element.key_words()) {
+                    let Some(more) = reader.read()? else { break };
+                    progress(reader.bytes);
+                    keys.append(more);
+                }
+                let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
+                (content, reader.bytes - before, start.elapsed())
+            }
+            PartSource::Records { chunks, known, straight } => {
+                if is_first {
+                    *straight = numbers::IntegerFiles::open(self.inputs, self.how, self.budget)?;
+                }
+                let integers = match straight {
+                    Some(files) => files.next(self.budget, progress)?,
+                    None => None,
+                };
+                if let Some(numbers::FromFiles { records, bytes, reading }) = integers {
+                    known.passed += bytes;
+                    if straight.take_if(|files| files.is_over()).is_some() {
+                        chunks.end();
+                    }
+                    parsing = start.elapsed().saturating_sub(reading);
+                    (of_records(records), bytes, reading)
+                } else {
+                    if let Some(files) = straight.take() {
+                        let (inputs, open) = files.rest()?;
+                        chunks.begin_with(inputs, open, known.passed);
+                    }
+                    let text = chunks.next(progress)?.unwrap_or_default();
+                    let (bytes, reading) = (text.size(), start.elapsed());
+                    // While more parts follow, progress shows the bytes read.
+                    if chunks.is_over() {
+                        watch.phase(Phase::Parse, None);
+                    }
+                    let begin = Instant::now();
+                    let content = part(text, self.how, known)?;
+                    parsing = begin.elapsed();
+                    (content, bytes, reading)
+                }
+            }
+        };
+        Ok(Dataset { content, counts: Counts::default(), bytes, reading: Meanwhile::done(reading), parsing })
+    }
+}
+
+impl Iterator for Parts<'_> {
+    type Item = Result<Dataset<'static>, Error>;
+
+    /// Reads the next part. The first part is empty if the inputs have no records.
+    fn next(&mut self) -> Option<Self::Item> {
+        (self.read == 0 || !self.is_over()).then(|| self.read())
+    }
+}
+
+/// Parses text as a part.
+fn part(text: Text, how: &InputSpec, known: &mut fields::Known) -> Result<Content<'static>, Error> {
+    if let Some(records) = numbers::parse_printed(&text, how) {
+        known.passed += text.size();
+        return Ok(of_records(records));
+    }
+    Ok(Content::Records { records: Keyed::read(text, how, known)?, words: None })
+}
+
+fn of_records<'a>(Records { order: map, keys, print }: Records) -> Content<'a> {
+    Content::Numbers { keys: keys.into(), map, print }
+}
+
+/// Returns the type of positions among this many records.
+pub(super) fn position_type(records: u64) -> ElementType {
+    if records > 1 << 32 { ElementType::U64 } else { ElementType::U32 }
+}

@@ -1,0 +1,253 @@
+//! Sorting files.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use gpusort_order::key::ElementType;
+
+use super::dataset::OutputSpec;
+use super::job::{Job, To};
+use super::options::{Options, has_options};
+use super::progress::{Progress, Tell, Watch};
+use super::report::Report;
+use gpusort_base::error::{Error, Hint};
+use gpusort_base::format::Format;
+use gpusort_base::human;
+use gpusort_engine::sorter::Sorter;
+use gpusort_external::Folders;
+use gpusort_formats::budget::Budget;
+use gpusort_formats::{Compression, Extension, Input, Output};
+use gpusort_order::Method;
+use gpusort_order::Selection;
+
+/// A sort of files, readers or bytes into a file or a writer.
+///
+/// ```no_run
+/// use gpusort::files::{Key, Sort};
+///
+/// let report = Sort::new()
+///     .input("a.csv")
+///     .input("b.csv.gz")
+///     .key(Key::column("price").descending())
+///     .memory(2 << 30)
+///     .progress(|progress| eprintln!("{progress:?}"))
+///     .output("sorted.csv")?;
+/// println!("{} rows, {} without a price", report.records, report.counts.empty);
+/// # Ok::<(), gpusort::Error>(())
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct Sort<'a> {
+    pub(super) options: Options,
+    to: Option<Format>,
+    first: Option<u64>,
+    positions: bool,
+    bgzf: bool,
+    parquet: Option<String>,
+    method: Method,
+    sorter: Option<&'a Sorter>,
+    pub(super) folders: Vec<PathBuf>,
+    tell: Option<Box<Tell<'a>>>,
+}
+
+has_options!(Sort<'_>, self => self.options);
+
+impl<'a> Sort<'a> {
+    /// Sets the format of the output. The default follows from the output's name, then from the input.
+    pub fn to(self, format: Format) -> Self {
+        Self { to: Some(format), ..self }
+    }
+
+    /// Writes only the first `first` records of the result.
+    pub fn top(self, first: u64) -> Self {
+        Self { first: Some(first), ..self }
+    }
+
+    /// Writes the positions of the records in the input, from 0, instead of the records: as text,
+    /// or in binary as u32, or as u64 beyond 2^32 records.
+    pub fn positions(self) -> Self {
+        Self { positions: true, ..self }
+    }
+
+    /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
+    /// `.gz` or `.bgz` are written so in any case; other names are refused.
+    pub fn bgzf(self) -> Self {
+        Self { bgzf: true, ..self }
+    }
+
+    /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
+    /// The default is the compression of the first input, then snappy.
+    pub fn parquet_compression(self, name: impl Into<String>) -> Self {
+        Self { parquet: Some(name.into()), ..self }
+    }
+
+    /// Sorts with this sorter; the default sorts on the CPU.
+    pub fn sorter(self, sorter: &'a Sorter) -> Self {
+        Self { sorter: Some(sorter), ..self }
+    }
+
+    /// Sets the algorithm and its variant.
+    pub fn method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    /// Adds a folder for temporary files, which are spread over all these folders. The default is
+    /// /var/tmp or the system's folder.
+    pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folders.push(folder.into());
+        self
+    }
+
+    /// Calls `tell`, from any thread, as the work progresses.
+    pub fn progress(self, tell: impl Fn(Progress) + Send + Sync + 'a) -> Self {
+        Self { tell: Some(Box::new(tell)), ..self }
+    }
+
+    /// Sorts into this file, compressed if its name ends in `.gz`, `.bgz` or `.zst`. The file is
+    /// replaced once the result is complete, so it may be an input; an error leaves it unchanged.
+    ///
+    /// # Errors
+    ///
+    /// An invalid option; errors of an input, the output or the device.
+    pub fn output(self, path: impl AsRef<Path>) -> Result<Report, Error> {
+        let (path, sorter) = (path.as_ref(), self.sorter);
+        self.resolve(Some(path))?.run(&mut sorter.unwrap_or(&Sorter::cpu()), To::File(path))
+    }
+
+    /// Sorts into this writer. After an error, the writer may hold a part of the result.
+    ///
+    /// # Errors
+    ///
+    /// See [`Sort::output`].
+    pub fn write_to(self, writer: &mut (impl Write + Send)) -> Result<Report, Error> {
+        let sorter = self.sorter;
+        self.resolve(None)?.run(&mut sorter.unwrap_or(&Sorter::cpu()), To::Writer(writer))
+    }
+
+    /// Resolves the options, for an output with this name.
+    ///
+    /// # Errors
+    ///
+    /// An invalid option; I/O errors of the first line, if that decides the format of an input.
+    #[doc(hidden)]
+    pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
+        let Self { options, to, first, positions, bgzf, parquet, method, folders, tell, .. } = self;
+        if let Some(algorithm) = method.algorithm {
+            algorithm.variant(method.variant)?;
+        }
+        let asked = Extension::of_output(to, output);
+        let to_bits = !positions && asked.is_some_and(|(format, _)| format.is_bits());
+        if let Some(path) = output.filter(|_| !options.one_of_many) {
+            Output::check(path)?;
+        }
+        // Lines stay lines, whatever the output's name is, unless the name means binary.
+        let asked_of = |input: Format| {
+            let is_named = to.is_some() || input != Format::Lines || positions || to_bits;
+            asked.filter(|(format, _)| is_named || format.has_columns())
+        };
+        // Numbers alone have no keys and no other options of lines.
+        let says_lines = options.says_lines();
+        let written = |input| {
+            output_format(input, positions, asked_of(input)).map_err(|error| match error.hint() {
+                Some(Hint::NumbersOfLines) if says_lines => error.unhinted(),
+                _ => error,
+            })
+        };
+        if let Some(named) = options.format.filter(|format| format.is_table() || format.has_columns()) {
+            written(named)?;
+        }
+        let (inputs, decisions) = options.resolve(to_bits)?;
+        // A replaced file keeps its compression.
+        let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
+        let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
+        let own = decisions.format;
+        let (format, promised) = written(own)?;
+        if parquet.is_some() && format != Format::Parquet {
+            let problem = format!("applies to Parquet, but {} is written", format.name());
+            return Err(Error::option("parquet-compression", problem));
+        }
+        let is_converted = own.is_table() && own != format && !positions && !format.is_bits();
+        let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
+        let budget = options.memory.map_or_else(Budget::default, Budget::of);
+        // The other half of the memory holds the files in these folders.
+        let is_halved = Folders::new(folders.clone()).are_in_memory();
+        let budget = if is_halved { budget.shared_by(2) } else { budget };
+        let budget = if positions { budget.with_positions() } else { budget };
+        // Two other threads read the next file and write the previous one.
+        let budget = if options.one_of_many { budget.shared_by(3) } else { budget };
+        let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
+        let selection = Selection { unique: options.unique, first };
+        Ok(Job {
+            inputs,
+            decisions,
+            stretches: options.stretches,
+            ask: OutputSpec { selection, positions, method, format },
+            promised,
+            watch: Watch::new(tell),
+            cancel: options.cancel,
+            folders,
+            budget,
+            compression,
+            is_last: false,
+            converted,
+            #[cfg(feature = "arrow")]
+            parquet: parquet.as_deref().map(gpusort_formats::arrow::parquet::compression).transpose()?,
+        })
+    }
+}
+
+/// Gzip, if the output's name or the replaced file is gzip.
+fn gzip_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compression, Error> {
+    let Some(path) = output else { return Ok(Compression::Gzip) };
+    let named = Compression::of_name(path);
+    if named.map(|(compression, _)| compression).or(replaced) == Some(Compression::Gzip) {
+        return Ok(Compression::Gzip);
+    }
+    let plain = named.map(|(_, stem)| stem.as_os_str()).or(path.file_name());
+    let mut meant = plain.unwrap_or_default().to_owned();
+    meant.push(".gz");
+    let [name, meant] = [path, &path.with_file_name(meant)].map(human::path);
+    Err(Error::option("bgzf", format!("writes gzip, but {name} names another format; use -o {meant}")))
+}
+
+/// The output format, from the input's format and the requested one, and the element type that the
+/// requested format implies.
+pub(super) fn output_format(
+    input: Format,
+    positions: bool,
+    asked: Option<(Format, Option<ElementType>)>,
+) -> Result<(Format, Option<ElementType>), Error> {
+    let is_table = |format: Format| format.has_columns() || format.is_table();
+    let has_rows = is_table(input);
+    let (format, element) = match asked {
+        None if positions && has_rows => (Format::Text, None),
+        None => (input, None),
+        // For rows, text means the input's own format.
+        Some((Format::Text, None)) if has_rows && !positions => (input, None),
+        Some(asked) => asked,
+    };
+    let are_tables = [input, format].iter().all(|&format| is_table(format) && format != Format::Lines);
+    let [from, to] = [input, format].map(Format::name);
+    let (problem, hint) = match (positions, has_rows) {
+        (false, true) if are_tables => {
+            if format == input || cfg!(feature = "arrow") {
+                return Ok((format, None));
+            }
+            (format!("this build does not write {from} as {to}"), Hint::Build)
+        }
+        (false, true) if format != input => {
+            let (rows, hint) = match input {
+                Format::Lines if format.is_bits() => ("lines".to_owned(), Hint::NumbersOfLines),
+                Format::Lines => ("lines".to_owned(), Hint::To(Format::Text)),
+                _ => (format!("rows of {from}"), Hint::To(input)),
+            };
+            (format!("{rows} cannot be written as {to}"), hint)
+        }
+        (true, _) | (false, false) if is_table(format) => {
+            let what = if positions { "positions" } else { "numbers" };
+            (format!("{what} cannot be written as a table"), Hint::ToNumbers)
+        }
+        _ => return Ok((format, element)),
+    };
+    Err(Error::options(problem).hinting(hint))
+}

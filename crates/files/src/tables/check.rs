@@ -1,0 +1,140 @@
+//! Checks the order of tables, and reads from their statistics which parts may hold the first rows.
+
+use std::slice;
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_cast::cast;
+use arrow_schema::DataType;
+
+use super::Tables;
+use super::keys::{KeyArrays, TableKey};
+use super::read::{Reading, taken};
+use gpusort_base::error::{Error, Hint};
+use gpusort_base::parallel::{self, map_parts};
+use gpusort_external::{Disorder, Last};
+use gpusort_formats::arrow::{Part, Table};
+use gpusort_formats::fields::{Key, KeySpec};
+use gpusort_formats::piece::Piece;
+use gpusort_order::Nulls;
+
+/// Finds the first row out of order: by the keys, or without keys by the sorting columns that each row
+/// group declares.
+pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
+    let by = &tables.job.decisions.how.by;
+    // Arrow declares no order, so a table of several columns needs a key.
+    if !by.keys.is_empty() || matches!(tables.all[0], Table::Arrow(_)) {
+        return rows_in_order(tables, &tables.parts, &tables.keys()?, false);
+    }
+    for (number, table) in tables.all.iter().enumerate() {
+        let Table::Parquet(file) = table else { panic!("all inputs have one format") };
+        let claims = file.claims();
+        let Some(Some(first)) = claims.first() else {
+            let problem = "has no sorting_columns to check; name the columns with a key";
+            return Err(Error::input(table.name(), problem).hinting(Hint::Column("1".into())));
+        };
+        let is_same = |claim: &Option<Vec<(usize, _)>>| claim.as_ref() == Some(first);
+        if let Some(group) = claims.iter().position(|claim| !is_same(claim)) {
+            let problem = format!("the sorting_columns of row group {group} differ from those of the first");
+            return Err(Error::input(table.name(), problem));
+        }
+        let key = |(column, claim): &(usize, parquet::file::metadata::SortingColumn)| {
+            let key = Key::number(column + 1);
+            if claim.descending { key.descending() } else { key.ascending() }
+        };
+        let spec = KeySpec { keys: first.iter().map(key).collect(), ..by.clone() };
+        let mut keys = super::keys::find(&spec, &tables.schema, table.name())?;
+        for (key, (_, claim)) in keys.iter_mut().zip(first) {
+            key.order.empty = if claim.nulls_first { Nulls::First } else { Nulls::Last };
+        }
+        let parts: Vec<Part> = tables.parts.iter().filter(|part| part.table == number).copied().collect();
+        if let Some(disorder) = rows_in_order(tables, &parts, &keys, true)? {
+            return Ok(Some(disorder));
+        }
+    }
+    Ok(None)
+}
+
+/// Finds the first row out of order in these parts, as one table or `by_parts`.
+fn rows_in_order(
+    tables: &Tables,
+    parts: &[Part],
+    keys: &[TableKey],
+    by_parts: bool,
+) -> Result<Option<Disorder>, Error> {
+    /// The rows of a batch.
+    const ROWS: usize = 1 << 14;
+    let how = Reading::of_keys(tables, keys);
+    let unique = tables.job.ask.selection.unique.then_some(&[][..]);
+    let show = |piece: &Piece, record, key| how.show(piece, record, key);
+    let mut passed = parts.first().map_or(0, |part| tables.before[part.table]);
+    let of_part = |part: &Part| {
+        passed += part.rows;
+        (*part, passed - part.rows)
+    };
+    let (all, mut done): (Vec<(Part, u64)>, _) = (parts.iter().map(of_part).collect(), 0);
+    let mut last = Last::default();
+    for wave in all.chunks(parallel::threads()) {
+        // Checks each part by itself, and keeps its first row and its last one.
+        let looked = map_parts(wave, |&(part, mut row)| {
+            let name = tables.all[part.table].name();
+            let (mut first, mut last) = (None, Last::default());
+            for batch in how.read_slices(part, ROWS) {
+                let batch = batch?;
+                if first.is_none() {
+                    first = Some(how.piece(taken(&batch, &[0])?, row, name, None)?);
+                }
+                let piece = how.piece(batch, row, name, None)?;
+                row += piece.len() as u64;
+                if let Some((.., disorder)) = last.follow(&show, slice::from_ref(&piece), unique) {
+                    return Ok((first, last, Some(disorder)));
+                }
+            }
+            Ok::<_, Error>((first, last, None))
+        });
+        for ((part, _), looked) in wave.iter().zip(looked) {
+            let (first, end, disorder) = looked?;
+            let Some(first) = first else { continue };
+            let between = if by_parts { None } else { last.follow(&show, slice::from_ref(&first), unique) };
+            if let Some(disorder) = between.map(|(.., disorder)| disorder).or(disorder) {
+                return Ok(Some(disorder));
+            }
+            last = end;
+            done += part.rows;
+            tables.job.watch.set(done);
+        }
+    }
+    Ok(None)
+}
+
+/// Reads the least value, in order, that each part of tables may have of a key, as comparable bytes; `None` for a part
+/// that may have earlier rows: nulls or NaN. Returns `None` without statistics.
+pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Vec<Option<Vec<u8>>>> {
+    if !key.is_plain() {
+        return None;
+    }
+    let mut all = Vec::new();
+    for table in &tables.all {
+        let Table::Parquet(file) = table else { return None };
+        let (least, nulls) = file.least(key.column(), key.order.descending)?;
+        let is_float = least.data_type().is_floating();
+        let floats = if is_float { Some(cast(&least, &DataType::Float64).ok()?) } else { None };
+        // A least value of NaN tells nothing, and a zero may stand for either sign.
+        let is_vague = |part| {
+            let float = floats.as_ref().map(|floats| floats.as_primitive::<Float64Type>().value(part));
+            float.is_some_and(|float| float.is_nan() || float == 0.0)
+        };
+        let values =
+            KeyArrays { keys: slice::from_ref(key), table: "", arrays: vec![least.clone()] }.keys().ok()?;
+        for part in 0..least.len() {
+            let has_nulls = nulls.get(part).is_none_or(|nulls| *nulls != Some(0));
+            let is_open = least.is_null(part)
+                || is_vague(part)
+                || is_float && key.order.nan == Nulls::First
+                || has_nulls && key.order.empty == Nulls::First;
+            all.push((!is_open).then(|| values.key(part)));
+        }
+    }
+    Some(all)
+}

@@ -1,0 +1,285 @@
+//! The keys of tables: their columns, and the order of rows by them.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{DataType, Field, Fields, Schema};
+use gpusort_order::key::ElementType;
+
+use crate::columns::arrow::{Decoded, element_of, is_text};
+use crate::columns::{Column, argsort};
+use gpusort_base::error::{Error, Hint};
+use gpusort_base::human::quoted;
+use gpusort_formats::Counts;
+use gpusort_formats::arrow::arrays::{in_utc, joined};
+use gpusort_formats::arrow::failed;
+use gpusort_formats::fields::{ColumnAt, Header, KeySpec, ResolvedKey};
+use gpusort_formats::keys::Keys;
+use gpusort_order::{KeyOrder, Nulls, Reading, TextOrder};
+
+/// A key: a column, or a field within it.
+#[derive(Clone, Debug)]
+pub(crate) struct TableKey {
+    /// The name in messages.
+    pub(crate) name: String,
+    /// The numbers of the column, and of fields within fields.
+    pub(super) path: Vec<usize>,
+    field: Arc<Field>,
+    pub(crate) order: KeyOrder,
+}
+
+/// Finds the keys of a table with these columns: columns by name, and fields within them as `user.id`.
+///
+/// # Errors
+///
+/// A missing column, or a column whose type does not fit the kind of its key.
+pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<TableKey>, Error> {
+    let mut places = Vec::new();
+    push_fields(schema.fields(), "", &[], &mut places);
+    // Fields within columns follow all columns.
+    places.sort_by_key(|(_, path, _)| path.len() > 1);
+    let header = Header::of_names(schema.fields().len(), places.iter().map(|(name, ..)| &name[..]));
+    let key = |found: ResolvedKey| {
+        let column = if let ColumnAt::Field(column) = found.column { Some(column) } else { None };
+        let Some((_, path, field)) = column.and_then(|column| places.get(column).cloned()) else {
+            return Err(Error::input(table, "has columns; name one of them with a key"));
+        };
+        let wrong = |problem: String| Error::input(table, format!("column '{}' {problem}", found.shown()));
+        let kind = field.data_type();
+        let values = values_of(kind);
+        let (is_number, is_text) = (element_of(values).is_some(), is_text(values));
+        let is_of_kind = match found.order.reading {
+            Reading::Any => true,
+            Reading::Numbers => is_number || matches!(values, DataType::Decimal128(..) | DataType::Boolean),
+            Reading::Times => {
+                use DataType::{Date32, Date64, Time32, Time64, Timestamp};
+                matches!(values, Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..))
+            }
+            Reading::Durations => matches!(values, DataType::Duration(_)),
+            Reading::Text(TextOrder::Bytes | TextOrder::Version) => is_text,
+            _ => false,
+        };
+        if !is_of_kind {
+            return Err(wrong(format!("has type {values}, which decides its kind; leave the kind out")));
+        }
+        let order = KeyOrder { nocase: found.order.nocase && is_text, ..found.order };
+        if matches!(kind, DataType::Dictionary(..)) && !order.compares_bytes() {
+            let change = if order.nocase { "leave out nocase or ignore-case" } else { "remove the kind" };
+            return Err(wrong(format!("is a dictionary, which sorts by the bytes of its strings; {change}")));
+        }
+        Ok(TableKey { name: found.shown(), path, field, order })
+    };
+    header.find(by, table)?.into_iter().map(key).collect()
+}
+
+/// Returns the type of the values of a dictionary, or the type itself.
+fn values_of(kind: &DataType) -> &DataType {
+    if let DataType::Dictionary(_, values) = kind { values } else { kind }
+}
+
+/// A field with its name and its path.
+type Place = (String, Vec<usize>, Arc<Field>);
+
+/// Adds fields, each before the fields within; the names begin with `before`.
+fn push_fields(fields: &Fields, before: &str, path: &[usize], places: &mut Vec<Place>) {
+    for (number, field) in fields.iter().enumerate() {
+        let (name, path) = (format!("{before}{}", field.name()), [path, &[number]].concat());
+        places.push((name.clone(), path.clone(), field.clone()));
+        if let DataType::Struct(inner) = field.data_type() {
+            push_fields(inner, &format!("{name}."), &path, places);
+        }
+    }
+}
+
+impl TableKey {
+    /// Returns the number of the key's column.
+    pub(crate) fn column(&self) -> usize {
+        self.path[0]
+    }
+
+    /// Returns true if the key is a whole column, in the order that readers of Parquet expect.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.path.len() == 1
+            && self.order.compares_bytes()
+            && !matches!(self.field.data_type(), DataType::Dictionary(..))
+    }
+
+    /// Returns the number of columns of words or texts that the key compares by.
+    pub(crate) fn width(&self) -> usize {
+        if matches!(values_of(self.field.data_type()), DataType::Decimal128(..)) { 2 } else { 1 }
+    }
+
+    /// Returns true if the key's values are texts.
+    pub(crate) fn is_text(&self) -> bool {
+        is_text(values_of(self.field.data_type()))
+    }
+
+    /// Returns the type in reports.
+    pub(crate) fn kind(&self) -> String {
+        let kind = self.field.data_type();
+        match kind {
+            kind if is_text(kind) => "text".to_owned(),
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => "time".to_owned(),
+            kind if kind.is_decimal() => "decimal".to_owned(),
+            DataType::Boolean => "bool".to_owned(),
+            kind => element_of(kind)
+                .map_or_else(|| kind.to_string(), |element: ElementType| element.name().to_owned()),
+        }
+    }
+
+    /// Takes the array of the key from a batch of these columns.
+    fn array(&self, batch: &RecordBatch, columns: &[usize]) -> ArrayRef {
+        let place = columns.iter().position(|&column| column == self.column());
+        let mut array = batch.column(place.expect("the columns of keys are read")).clone();
+        for &number in &self.path[1..] {
+            let parent = array.as_struct();
+            let nulls = NullBuffer::union(parent.nulls(), parent.column(number).logical_nulls().as_ref());
+            let inner = parent.column(number).to_data();
+            // A field of a null value is null.
+            let data = inner.clone().into_builder().nulls(nulls).build();
+            array = make_array(data.unwrap_or(inner));
+        }
+        array
+    }
+}
+
+/// The arrays of the keys of some rows.
+pub(crate) struct KeyArrays<'a> {
+    pub(super) keys: &'a [TableKey],
+    /// The name of the table, for messages.
+    pub(super) table: &'a str,
+    /// An array for each key.
+    pub(super) arrays: Vec<ArrayRef>,
+}
+
+impl<'a> KeyArrays<'a> {
+    /// Takes the key arrays from a batch of these columns.
+    pub(crate) fn of(keys: &'a [TableKey], table: &'a str, batch: &RecordBatch, columns: &[usize]) -> Self {
+        Self { keys, table, arrays: keys.iter().map(|key| key.array(batch, columns)).collect() }
+    }
+
+    /// Concatenates arrays of the same keys, at least one of each.
+    ///
+    /// # Errors
+    ///
+    /// Dictionaries of too many values.
+    pub(crate) fn joined(all: &[Self]) -> Result<Self, Error> {
+        let Self { keys, table, .. } = all[0];
+        let column = |number: usize| {
+            let chunks: Vec<ArrayRef> = all.iter().map(|one| one.arrays[number].clone()).collect();
+            joined(chunks[0].data_type(), &chunks).map_err(failed)
+        };
+        Ok(Self { keys, table, arrays: (0..keys.len()).map(column).collect::<Result<_, _>>()? })
+    }
+
+    /// Returns the number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.arrays.first().map_or(0, Array::len)
+    }
+
+    /// Returns the keys, which compare with those of other batches.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyArrays::decoded`]; texts of 2 GiB.
+    pub(crate) fn keys(&self) -> Result<Keys, Error> {
+        self.decoded(true)?.keys(self.rows())
+    }
+
+    /// Returns a row's values of the first `keys` keys as comparable bytes.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyArrays::keys`].
+    pub(crate) fn key(&self, row: usize, keys: usize) -> Result<Vec<u8>, Error> {
+        let arrays = self.arrays[..keys].iter().map(|array| array.slice(row, 1)).collect();
+        Ok(Self { arrays, ..*self }.keys()?.key(0))
+    }
+
+    /// Returns the numbers of the rows in order.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeyArrays::decoded`].
+    pub(crate) fn order(&self) -> Result<Vec<u32>, Error> {
+        argsort(&self.decoded(false)?.columns())
+    }
+
+    /// Decodes the arrays to columns that can be compared, with `is_across` also with those of other batches.
+    ///
+    /// # Errors
+    ///
+    /// A type without an order.
+    pub(crate) fn decoded(&self, is_across: bool) -> Result<DecodedKeys<'a>, Error> {
+        let Self { keys, table, arrays } = self;
+        let of_key = |(key, array): (&'a TableKey, &ArrayRef)| {
+            let decoded = Decoded::decode(&key.field, array, is_across);
+            let decoded = decoded.map_err(|error| {
+                Error::input(format!("{table}, column '{}'", key.name), error.to_string())
+            })?;
+            Ok::<_, Error>((decoded, key))
+        };
+        Ok(DecodedKeys(keys.iter().zip(arrays).map(of_key).collect::<Result<_, _>>()?))
+    }
+
+    /// Formats the key of a row for messages.
+    pub(crate) fn shown(&self, key: usize, row: usize) -> String {
+        let options = FormatOptions::new().with_null("an empty field");
+        let array = in_utc(&self.arrays[key]);
+        let shown = ArrayFormatter::try_new(&array, &options);
+        shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
+    }
+}
+
+/// Decoded keys, in columns that order the rows.
+pub(crate) struct DecodedKeys<'a>(Vec<(Decoded, &'a TableKey)>);
+
+impl DecodedKeys<'_> {
+    pub(crate) fn columns(&self) -> Vec<Column<'_>> {
+        let mut columns = Vec::new();
+        for (decoded, key) in &self.0 {
+            columns.extend(decoded.columns().into_iter().map(|column| column.in_order(key.order)));
+        }
+        columns
+    }
+
+    /// Returns the keys of all rows.
+    ///
+    /// # Errors
+    ///
+    /// Texts of 2 GiB.
+    pub(crate) fn keys(&self, rows: usize) -> Result<Keys, Error> {
+        let columns = self.columns();
+        let columns = columns.iter().map(|column| column.keys(0..rows));
+        Ok(Keys::of(columns.collect::<Result<_, _>>()?).by_records())
+    }
+
+    /// Counts nulls and NaN. `place` names the place of a row.
+    ///
+    /// # Errors
+    ///
+    /// A null or NaN that the order of its key refuses.
+    pub(crate) fn count(&self, counts: &mut Counts, place: impl Fn(usize) -> String) -> Result<(), Error> {
+        for (decoded, key) in &self.0 {
+            let empty = decoded.nulls().map_or(0, NullBuffer::null_count) as u64;
+            if empty > 0 && key.order.empty == Nulls::Error {
+                let row = decoded.nulls().and_then(|nulls| nulls.iter().position(|is_valid| !is_valid));
+                let row = row.expect("a row is null");
+                let place = format!("{}, column '{}'", place(row), key.name);
+                return Err(Error::input(place, "the field is empty").hinting(Hint::Empty));
+            }
+            let (nan, first) = decoded.nans();
+            if nan > 0 && key.order.nan == Nulls::Error {
+                let problem = format!("column '{}' has NaN", key.name);
+                let place = place(first.expect("a row has a NaN"));
+                return Err(Error::input(place, problem).hinting(Hint::Nan));
+            }
+            counts.empty += empty;
+            counts.nan += nan;
+        }
+        Ok(())
+    }
+}

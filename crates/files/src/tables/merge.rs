@@ -1,0 +1,313 @@
+//! Merges runs of rows: sorted parts in temporary files, or inputs in order.
+//!
+//! The rows of a run are records whose keys are comparable bytes; merged rows are gathered from their batches.
+
+use std::mem;
+use std::slice;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use arrow_array::{Array, RecordBatch, UInt64Array};
+use arrow_ipc::reader::StreamReader;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+
+use super::keys::KeyArrays;
+use super::read::{Reader, Reading, compact};
+use super::write::{Sink, all_joined};
+use super::{order, write_positions};
+use crate::columns::arrow::numbers_of;
+use crate::job::Job;
+use crate::progress::Phase;
+use crate::report::Report;
+use gpusort_base::clock::Instant;
+use gpusort_base::error::Error;
+use gpusort_base::parallel::{self, lock, map_parts, ranges};
+use gpusort_engine::sorter::Sorter;
+use gpusort_external::{Emit, Last, Merged, Pieces, Records, merge_down, merge_rows, not_sorted};
+use gpusort_external::{Folders, Spill, Spilled};
+use gpusort_formats::arrow::arrays::{self, gathered, interleaved};
+use gpusort_formats::arrow::{failed, unwritten};
+use gpusort_formats::piece::Piece;
+use gpusort_formats::{Counts, Output};
+
+/// The maximum number of runs merged at once.
+const FAN_IN: usize = 64;
+
+/// The number of batches of a run in memory.
+const WINDOW: usize = 4;
+
+/// The rows of a run, batch by batch.
+pub(super) enum RunSource {
+    /// In a temporary file.
+    Spilled(Spilled),
+    /// In the input of this number.
+    Input(usize),
+}
+
+/// Runs of the rows of tables.
+pub(super) struct Merging<'a> {
+    job: &'a Job<'a>,
+    reading: Reading<'a>,
+    /// The schema of the batches of runs.
+    schema: SchemaRef,
+    folders: Folders,
+    pub(super) runs: Vec<RunSource>,
+    /// The run being written, and the keys of its last row, as comparable bytes.
+    open: Option<(StreamWriter<Spill>, Vec<u8>)>,
+}
+
+impl<'a> Merging<'a> {
+    pub(super) fn new(reading: Reading<'a>) -> Self {
+        let job = reading.tables.job;
+        let folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
+        let mut schema = reading.schema.clone();
+        if job.ask.positions {
+            let position = Arc::new(Field::new("position", DataType::UInt64, false));
+            let fields = schema.fields().iter().cloned().chain([position]).collect::<Fields>();
+            schema = Arc::new(Schema::new(fields));
+        }
+        Self { job, reading, schema, folders, runs: Vec::new(), open: None }
+    }
+
+    /// Sorts the rows in parts of about `limit` bytes, and writes them into runs.
+    pub(super) fn sort_parts(&mut self, sorter: &Sorter, limit: u64) -> Result<Report, Error> {
+        let mut reader = Reader::new(self.reading.clone());
+        let mut report = Report::new(self.job.ask.format);
+        let runs = (self.reading.tables.bytes / limit.max(1) + 2).min(FAN_IN as u64);
+        let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
+        let start = Instant::now();
+        let mut part = reader.next(limit)?;
+        report.phases.read = start.elapsed();
+        while let Some(batches) = part {
+            let arrays = self.reading.keys_of(&batches)?;
+            let mut at = report.records;
+            let batches = batches.into_iter().map(|batch| self.numbered(batch, &mut at));
+            let batches = batches.collect::<Result<Vec<_>, _>>()?;
+            let positions = order(&self.reading, &arrays, sorter, &mut report)?;
+            self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows));
+            // The next part is read while this part is written.
+            part = thread::scope(|scope| {
+                let coming = parallel::meanwhile(scope, || reader.next(limit));
+                let start = Instant::now();
+                let written = self.write_run(batches, &arrays, &positions, rows);
+                let waiting = Instant::now();
+                report.phases.write += waiting - start;
+                let coming = coming.wait();
+                report.phases.read += waiting.elapsed();
+                written.and(coming)
+            })?;
+        }
+        self.close()?;
+        report.runs = self.runs.len();
+        let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes } else { 0 };
+        report.spilled_bytes = self.runs.iter().map(bytes).sum();
+        Ok(report)
+    }
+
+    /// Writes the rows at these positions, into the open run if they continue it.
+    fn write_run(
+        &mut self,
+        batches: Vec<RecordBatch>,
+        keys: &KeyArrays,
+        positions: &[u32],
+        rows: usize,
+    ) -> Result<(), Error> {
+        let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return Ok(()) };
+        let [first, last] = [first, last].map(|row| keys.key(row as usize, self.reading.keys.len()));
+        let (first, last) = (first?, last?);
+        let is_unique = self.job.ask.selection.unique;
+        if self.open.as_ref().is_some_and(|(_, last)| is_unique || *last > first) {
+            self.close()?;
+        }
+        let arrays = all_joined(&mut arrays::chunks(batches))?;
+        let mut writer = if let Some((writer, _)) = self.open.take() { writer } else { self.begin_run()? };
+        let parts: Vec<_> = ranges(positions.len(), rows).collect();
+        for parts in parts.chunks(4 * parallel::threads()) {
+            let batches = map_parts(parts, |part| {
+                let rows = gathered(&self.schema, &arrays, &positions[part.clone()]);
+                rows.and_then(|batch| compact(&batch))
+            });
+            batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(unspilled)?;
+        }
+        self.open = Some((writer, last));
+        Ok(())
+    }
+
+    /// Returns the number of rows of each of `runs` runs in memory.
+    fn window(&self, runs: u64) -> usize {
+        /// The divisor of the budget for all windows. Their ordered rows exist several more times: joined,
+        /// gathered, and waiting to be encoded.
+        const PART: u64 = 6;
+        let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.reading.row_bytes();
+        usize::try_from(rows).unwrap_or(usize::MAX).clamp(1 << 7, 1 << 17)
+    }
+
+    /// Ends the open run.
+    fn close(&mut self) -> Result<(), Error> {
+        if let Some((writer, _)) = self.open.take() {
+            self.runs.push(ended(writer)?);
+        }
+        Ok(())
+    }
+
+    /// Begins a run in a temporary file.
+    fn begin_run(&mut self) -> Result<StreamWriter<Spill>, Error> {
+        let spill = self.folders.create(self.job.budget.block())?;
+        StreamWriter::try_new(spill, &self.schema).map_err(failed)
+    }
+
+    /// Merges all runs into the output.
+    pub(super) fn write(&mut self, output: &mut Output) -> Result<Merged, Error> {
+        let mut repeated = 0;
+        if !matches!(self.runs.first(), Some(RunSource::Input(_))) {
+            let runs = mem::take(&mut self.runs);
+            self.runs = merge_down(runs, FAN_IN, |some| {
+                let mut writer = self.begin_run()?;
+                let merged = self.merge(some, &mut |batch| {
+                    compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
+                })?;
+                repeated += merged.repeated;
+                ended(writer)
+            })?;
+        }
+        let (tables, format) = (self.reading.tables, self.job.ask.format);
+        self.job.watch.phase(Phase::Merge, Some(tables.rows));
+        let runs = mem::take(&mut self.runs);
+        let mut merged;
+        if self.job.ask.positions {
+            let mut positions = Vec::new();
+            merged = self.merge(runs, &mut |batch| {
+                let last = batch.num_columns() - 1;
+                positions.extend_from_slice(numbers_of::<u64>(batch.column(last)));
+                Ok(())
+            })?;
+            write_positions(positions.into_iter(), tables.rows, format, output)?;
+        } else {
+            let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
+            let mut sink = Sink::new(tables, self.schema.clone(), self.reading.keys, output, most)?;
+            merged = self.merge(runs, &mut |batch| sink.write(batch))?;
+            sink.finish()?;
+        }
+        merged.repeated += repeated;
+        Ok(merged)
+    }
+}
+
+/// Completes a run.
+fn ended(mut writer: StreamWriter<Spill>) -> Result<RunSource, Error> {
+    writer.finish().map_err(unspilled)?;
+    let spill = writer.into_inner().map_err(unspilled)?;
+    Ok(RunSource::Spilled(spill.finish()?))
+}
+
+/// Returns the error of writing a run.
+fn unspilled(error: ArrowError) -> Error {
+    unwritten("a temporary file", "write", error)
+}
+
+impl Merging<'_> {
+    /// Returns a batch of a run. If requested, adds a column of the positions of its rows, which begin
+    /// with `at`.
+    fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
+        let first = *at;
+        *at += batch.num_rows() as u64;
+        if !self.job.ask.positions {
+            return Ok(batch);
+        }
+        let (_, mut columns, rows) = batch.into_parts();
+        columns.push(Arc::new(UInt64Array::from_iter_values(first..*at)));
+        arrays::batch(&self.schema, columns, rows).map_err(failed)
+    }
+
+    /// Returns the rows of a run with their keys, in batches for a window of about `window` rows. The order of
+    /// inputs is checked, and their nulls are counted.
+    fn pieces<'b>(
+        &'b self,
+        run: RunSource,
+        window: usize,
+        counts: &'b Mutex<Counts>,
+    ) -> Result<Pieces<'b>, Error> {
+        let reading = &self.reading;
+        let number = match run {
+            RunSource::Spilled(run) => {
+                let name = "a temporary file";
+                let failed = move |error| unwritten(name, "read", error);
+                let reader = StreamReader::try_new(run, None).map_err(failed)?;
+                let piece = move |batch: Result<RecordBatch, _>| {
+                    reading.piece(reading.shared(name, batch.map_err(failed)?)?, 0, name, None)
+                };
+                return Ok(Box::new(reader.map(piece)));
+            }
+            RunSource::Input(number) => number,
+        };
+        let table = &reading.tables.all[number];
+        let rows = (window / WINDOW).max(1 << 10);
+        let mut at = reading.tables.before[number];
+        let mut last = Last::default();
+        let show = |piece: &Piece, record, key| reading.show(piece, record, key);
+        let piece = move |batch| {
+            let first = at;
+            let batch = self.numbered(batch?, &mut at)?;
+            let piece = reading.piece(batch, first, table.name(), Some(counts))?;
+            match last.follow(&show, slice::from_ref(&piece), None) {
+                Some((.., disorder)) => Err(not_sorted(disorder)),
+                None => Ok(piece),
+            }
+        };
+        let batches = table.parts(number).into_iter().flat_map(move |part| reading.read_slices(part, rows));
+        Ok(Box::new(batches.map(piece)))
+    }
+
+    fn merge(
+        &self,
+        sources: Vec<RunSource>,
+        emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
+    ) -> Result<Merged, Error> {
+        let (window, counts) = (self.window(sources.len() as u64), Mutex::default());
+        // Shares are three quarters of this: a window of each run.
+        let bytes = sources.len() * window * self.reading.row_bytes() as usize / 3 * 4;
+        let pieces = sources.into_iter().map(|source| {
+            let size = match &source {
+                RunSource::Spilled(run) => run.bytes,
+                RunSource::Input(_) => 1,
+            };
+            Ok((self.pieces(source, window, &counts)?, size))
+        });
+        let pieces = pieces.collect::<Result<Vec<_>, Error>>()?;
+        let (selection, emits) = (self.job.ask.selection, Emit::Rows);
+        let records = Records { selection, emit: emits, bytes, orders: &[] };
+        let gather = |pieces: &[&Piece], rows| gathered_rows(&self.schema, pieces, rows).map_err(failed);
+        let progress = &mut |read| self.job.watch.set(read);
+        let mut merged = merge_rows(pieces, &records, gather, emit, progress)?;
+        merged.counts.add_all(&lock(&counts));
+        Ok(merged)
+    }
+}
+
+/// Returns these rows of pieces, each by the numbers of its piece and of the row in the piece.
+fn gathered_rows(
+    schema: &SchemaRef,
+    pieces: &[&Piece],
+    mut rows: Vec<(usize, usize)>,
+) -> Result<RecordBatch, ArrowError> {
+    let Some(&(piece, first)) = rows.first() else { return Ok(RecordBatch::new_empty(schema.clone())) };
+    if rows.iter().zip(first..).all(|(&place, row)| place == (piece, row)) {
+        return Ok(pieces[piece].rows().0.slice(first, rows.len()));
+    }
+    // The batches with any of these rows.
+    let (mut batches, mut numbers) = (Vec::new(), vec![None; pieces.len()]);
+    for (piece, _) in &mut rows {
+        let batch = pieces[*piece].rows().0;
+        *piece = *numbers[*piece].get_or_insert_with(|| {
+            batches.push(batch);
+            batches.len() - 1
+        });
+    }
+    let column = |column: usize| {
+        let arrays: Vec<&dyn Array> = batches.iter().map(|batch| &**batch.column(column)).collect();
+        interleaved(&arrays, &rows)
+    };
+    let columns = map_parts(0..schema.fields().len(), column).into_iter().collect::<Result<_, _>>()?;
+    arrays::batch(schema, columns, rows.len())
+}

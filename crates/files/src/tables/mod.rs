@@ -1,0 +1,287 @@
+//! Tables of columns: Parquet and Arrow. A sort reads the keys to order the numbers of rows, then gathers
+//! the columns in this order and writes them, on all cores.
+//!
+//! Tables larger than the budget are sorted part by part into runs. The merge holds a window of rows of
+//! each run, and orders the rows that no later row can precede.
+//!
+//! ```text
+//! parts ── read ──> batches ── keys, order ──> numbers of rows ── gather, encode ──> the output, or a run
+//!                                                                      runs ── windows, order ──> the output
+//! ```
+
+mod check;
+mod convert;
+mod keys;
+mod merge;
+mod read;
+mod write;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+use gpusort_order::Shape;
+use gpusort_order::key::{ElementType, KeyMap};
+
+use self::keys::{KeyArrays, TableKey};
+use self::merge::{Merging, RunSource};
+use self::read::{Reader, Reading};
+use self::write::Sink;
+use super::dataset::write_keys;
+use super::job::{ChooseSorter, Job, To};
+use super::parts::position_type;
+use super::progress::Phase;
+use super::report::{ExplainedKey, Report};
+use crate::columns::order_columns;
+use gpusort_base::clock::Instant;
+use gpusort_base::error::Error;
+use gpusort_base::format::Format;
+use gpusort_engine::key_buf::KeyBuf;
+use gpusort_engine::sorter::Sorter;
+use gpusort_external::Disorder;
+use gpusort_formats::Output;
+use gpusort_formats::arrow::{Part, Table, common_schema};
+use gpusort_formats::budget::Budget;
+
+/// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and
+/// encoded, not all at one time.
+const TIMES: u64 = 3;
+
+/// The most memory of a sort in parts, in multiples of a part, while it writes one part and reads the next.
+const TIMES_OF_PARTS: u64 = 4;
+
+/// The memory of the program and the allocator, beside the rows.
+const MORE: u64 = 32 << 20;
+
+/// The bytes that a sort adds to each row: its number, and the words that order it.
+const BESIDE: u64 = 24;
+
+/// Returns the shape of the sort, for a choice of device: words that order the rows, with the rows' numbers.
+fn shape() -> Shape {
+    Shape::of(ElementType::U64, true)
+}
+
+/// Returns the bytes of a budget that rows may take.
+fn room(budget: &Budget) -> u64 {
+    let bytes = budget.bytes();
+    bytes - MORE.min(bytes / 4)
+}
+
+/// Returns the selected rows in the order of these keys, and adds the rows to the report.
+fn order(
+    reading: &Reading,
+    arrays: &KeyArrays,
+    sorter: &Sorter,
+    report: &mut Report,
+) -> Result<Vec<u32>, Error> {
+    let (tables, first) = (reading.tables, report.records);
+    let job = tables.job;
+    report.records += arrays.rows() as u64;
+    let decoded = arrays.decoded(false)?;
+    decoded.count(&mut report.counts, |row| tables.place(first + row as u64))?;
+    let passes = &mut job.watch.passes();
+    let (selection, method) = (job.ask.selection, job.ask.method);
+    let done = order_columns(sorter, &decoded.columns(), selection, method, passes)?;
+    report.sort = done.report.after(&report.sort);
+    report.repeated += done.repeated as u64;
+    report.cut += (arrays.rows() - done.repeated - done.words.len()) as u64;
+    Ok(done.words.into_vec().expect("positions have 32 bits"))
+}
+
+impl Job<'_> {
+    /// Sorts tables.
+    pub(super) fn sort_tables(&self, devices: &mut dyn ChooseSorter, to: To) -> Result<Report, Error> {
+        let tables = self.open_tables()?;
+        let keys = tables.keys()?;
+        devices.expect(None);
+        let mut output = self.open(to)?;
+        self.watch.phase(Phase::Read, Some(tables.rows));
+        let reading = Reading::new(&tables, &keys);
+        let bytes = room(&self.budget);
+        let fits = tables.bytes.saturating_add(tables.rows * BESIDE) <= bytes / TIMES;
+        let limit = bytes / TIMES_OF_PARTS;
+        let few = self.ask.selection.first.filter(|&few| {
+            let rows = few as u64;
+            let is_few = rows <= tables.rows / 4 && rows.saturating_mul(tables.row_bytes()) <= limit / 2;
+            is_few && !self.ask.selection.unique && !self.ask.positions
+        });
+        let mut report = if fits || few.is_some() {
+            let start = Instant::now();
+            let batches = match few {
+                Some(few) => reading.first(few, limit)?,
+                None => Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default(),
+            };
+            let read = start.elapsed();
+            let mut report = self.sort_batches(&reading, batches, devices, &mut output)?;
+            report.phases.read = read;
+            report
+        } else {
+            self.sort_in_parts(reading, limit, devices, &mut output)?
+        };
+        // The output may replace an input.
+        report.bytes = self.known_size();
+        self.close(output)?;
+        if few.is_some() {
+            report.cut += tables.rows - report.records;
+            report.records = tables.rows;
+        }
+        report.types = types(&keys);
+        Ok(report)
+    }
+
+    /// Sorts batches in memory.
+    fn sort_batches(
+        &self,
+        reading: &Reading,
+        batches: Vec<RecordBatch>,
+        devices: &mut dyn ChooseSorter,
+        output: &mut Output,
+    ) -> Result<Report, Error> {
+        let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
+        let chosen = devices.choose(n, shape(), 0)?;
+        let mut report = Report::new(self.ask.format);
+        let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
+        let start = Instant::now();
+        self.watch.phase(Phase::Write, Some(positions.len() as u64));
+        if self.ask.positions {
+            write_positions(positions.into_iter().map(u64::from), n, self.ask.format, output)?;
+        } else {
+            let mut sink = Sink::new(reading.tables, reading.schema.clone(), reading.keys, output, None)?;
+            sink.write_all(batches, &positions)?;
+            sink.finish()?;
+        }
+        report.phases.write = start.elapsed();
+        Ok(chosen.reported(report))
+    }
+
+    /// Sorts parts of about `limit` bytes into runs, and merges the runs.
+    fn sort_in_parts(
+        &self,
+        reading: Reading,
+        limit: u64,
+        devices: &mut dyn ChooseSorter,
+        output: &mut Output,
+    ) -> Result<Report, Error> {
+        let chosen = devices.choose(limit / reading.tables.row_bytes(), shape(), 0)?;
+        let mut merging = Merging::new(reading);
+        let mut report = merging.sort_parts(chosen.sorter, limit)?;
+        let start = Instant::now();
+        let written = merging.write(output)?;
+        report.repeated += written.repeated;
+        report.cut = report.records - report.repeated - written.written;
+        report.phases.merge = start.elapsed();
+        Ok(chosen.with_budget(&self.budget).reported(report))
+    }
+
+    /// Merges sorted tables.
+    pub(super) fn merge_tables(&self, begin: Instant, to: To) -> Result<Report, Error> {
+        let tables = self.open_tables()?;
+        let keys = tables.keys()?;
+        let mut output = self.open(to)?;
+        self.watch.phase(Phase::Merge, Some(tables.rows));
+        let mut merging = Merging::new(Reading::new(&tables, &keys));
+        merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
+        let merged = merging.write(&mut output)?;
+        self.close(output)?;
+        Ok(self.merge_report(begin, types(&keys), merged))
+    }
+
+    /// Checks the order of tables.
+    pub(super) fn check_tables(&self) -> Result<Option<Disorder>, Error> {
+        let tables = self.open_tables()?;
+        self.watch.phase(Phase::Read, Some(tables.rows));
+        check::check(&tables)
+    }
+
+    /// Returns the keys of tables, with their kinds.
+    pub(super) fn explain_tables(&self) -> Result<Vec<ExplainedKey>, Error> {
+        if self.decisions.how.by.keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let key = |key: TableKey| ExplainedKey::of(&key.name, &key.kind(), key.order, true);
+        Ok(self.open_tables()?.keys()?.into_iter().map(key).collect())
+    }
+
+    fn open_tables(&self) -> Result<Tables<'_>, Error> {
+        let folder = self.temp_folder();
+        let open = |input| Table::open(input, self.decisions.format, &folder);
+        let all = self.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let schema = common_schema(&all)?;
+        Ok(Tables::new(self, all, schema))
+    }
+}
+
+/// Returns the names of the types of keys.
+fn types(keys: &[TableKey]) -> String {
+    keys.iter().map(TableKey::kind).collect::<Vec<_>>().join(",")
+}
+
+/// Writes positions among `rows` rows.
+fn write_positions(
+    positions: impl Iterator<Item = u64>,
+    rows: u64,
+    format: Format,
+    output: &mut Output,
+) -> Result<(), Error> {
+    let element = position_type(rows);
+    let words: KeyBuf = match element {
+        ElementType::U64 => positions.collect::<Vec<u64>>().into(),
+        _ => positions.map(|position| position as u32).collect::<Vec<u32>>().into(),
+    };
+    let map = KeyMap { element, descending: false, nan_first: false };
+    if format == Format::Npy {
+        output.write_header(element, words.len() as u64)?;
+    }
+    write_keys(&words, map, !format.is_bits(), output).map_err(|error| output.failed(error))
+}
+
+/// The inputs of a sort.
+struct Tables<'a> {
+    job: &'a Job<'a>,
+    all: Vec<Table>,
+    schema: SchemaRef,
+    parts: Vec<Part>,
+    /// The number of rows before each table.
+    before: Vec<u64>,
+    /// The number of all rows.
+    rows: u64,
+    /// Approximate bytes of the rows in memory.
+    bytes: u64,
+    /// The values first read of ordered dictionaries, by the path of their field.
+    dictionaries: Mutex<HashMap<Vec<usize>, ArrayRef>>,
+}
+
+impl<'a> Tables<'a> {
+    fn new(job: &'a Job<'a>, all: Vec<Table>, schema: SchemaRef) -> Self {
+        let (mut parts, mut before, mut rows) = (Vec::new(), Vec::new(), 0);
+        for (number, table) in all.iter().enumerate() {
+            before.push(rows);
+            let own = table.parts(number);
+            rows += own.iter().map(|part| part.rows).sum::<u64>();
+            parts.extend(own);
+        }
+        let bytes = parts.iter().map(|part| part.bytes).sum();
+        Self { job, all, schema, parts, before, rows, bytes, dictionaries: Mutex::default() }
+    }
+
+    fn keys(&self) -> Result<Vec<TableKey>, Error> {
+        keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())
+    }
+
+    /// Returns the approximate bytes of a row in memory.
+    fn size_of_row(&self) -> u64 {
+        self.bytes / self.rows.max(1)
+    }
+
+    /// Returns the approximate bytes of a row, including the bytes that a sort adds.
+    fn row_bytes(&self) -> u64 {
+        self.size_of_row() + BESIDE
+    }
+
+    /// Returns the place of a row by its number among all rows.
+    fn place(&self, row: u64) -> String {
+        let table = self.before.partition_point(|&before| before <= row) - 1;
+        format!("{}: row {}", self.all[table].name(), row - self.before[table])
+    }
+}

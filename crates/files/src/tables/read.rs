@@ -1,0 +1,369 @@
+//! Reads the parts of tables, several at a time on all cores, in the order of the input.
+
+use std::collections::BTreeSet;
+use std::iter;
+use std::sync::{Arc, Mutex};
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
+
+use super::Tables;
+use super::keys::{KeyArrays, TableKey};
+use crate::columns::arrow::is_ordered;
+use gpusort_base::error::Error;
+use gpusort_base::format::Format;
+use gpusort_base::parallel::{self, lock, map_parts, ranges};
+use gpusort_formats::Counts;
+use gpusort_formats::arrow::arrays::{self, gathered};
+use gpusort_formats::arrow::{Batches, Part, Table, failed};
+use gpusort_formats::piece::Piece;
+
+/// The maximum number of rows of a batch.
+pub(super) const ROWS: usize = 1 << 20;
+
+/// Reads parts one after another.
+pub(super) struct Reader<'a> {
+    how: Reading<'a>,
+    /// The parts still to be read.
+    parts: &'a [Part],
+    /// The number of rows read.
+    rows: u64,
+    /// The remaining batches of the current parts.
+    open: Batches<'a>,
+}
+
+/// The rows kept of each part, with the number of the part.
+type Kept = Vec<(usize, RecordBatch)>;
+
+/// The settings for reading parts.
+#[derive(Clone)]
+pub(super) struct Reading<'a> {
+    pub(super) tables: &'a Tables<'a>,
+    pub(super) keys: &'a [TableKey],
+    /// The columns to read.
+    columns: Vec<usize>,
+    /// True if texts are views.
+    views: bool,
+    /// The schema of the batches.
+    pub(super) schema: SchemaRef,
+    /// True if a column is an ordered dictionary, or a struct with one.
+    is_ordered: bool,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
+        if tables.job.ask.positions {
+            return Self::of_keys(tables, keys);
+        }
+        Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect())
+    }
+
+    /// The settings for reading the columns of keys alone.
+    pub(super) fn of_keys(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
+        // Each once, in their order in the table.
+        let columns: BTreeSet<usize> = keys.iter().map(TableKey::column).collect();
+        Self::of_columns(tables, keys, columns.into_iter().collect())
+    }
+
+    fn of_columns(tables: &'a Tables<'a>, keys: &'a [TableKey], columns: Vec<usize>) -> Self {
+        let job = tables.job;
+        let views = job.ask.format != Format::Arrow;
+        // A nullable column of any table is nullable in all tables.
+        let types = tables.all[0].schema_as_read(views);
+        let field =
+            |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
+        let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
+        let schema = Schema::new_with_metadata(fields, types.metadata().clone());
+        let schema = schema.project(&columns).expect("the table has these columns");
+        let is_ordered = schema.flattened_fields().into_iter().any(is_ordered);
+        Self { tables, keys, columns, views, schema: Arc::new(schema), is_ordered }
+    }
+
+    /// Reads a part in batches of `rows` rows.
+    pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'a>, Error> {
+        self.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
+        let table = &self.tables.all[part.table];
+        let batches = table.read(part.number, &self.columns, rows, self.views)?;
+        let how = self.clone();
+        Ok(Box::new(batches.map(move |batch| {
+            let (_, columns, rows) = batch?.into_parts();
+            how.as_said(table.name(), columns, rows)
+        })))
+    }
+
+    /// Reads a part in batches of at most `rows` rows, none of them empty: a batch of Arrow in slices.
+    pub(super) fn read_slices(&self, part: Part, rows: usize) -> Batches<'a> {
+        let sliced = move |batch: Result<RecordBatch, Error>| -> Batches<'a> {
+            match batch {
+                Ok(batch) => Box::new(
+                    ranges(batch.num_rows(), rows).map(move |part| Ok(batch.slice(part.start, part.len()))),
+                ),
+                error => Box::new(iter::once(error)),
+            }
+        };
+        match self.read(part, rows) {
+            Ok(batches) => Box::new(batches.flat_map(sliced)),
+            Err(error) => Box::new(iter::once(Err(error))),
+        }
+    }
+
+    /// Makes a batch, in the schema of all tables, of columns of an input.
+    fn as_said(&self, name: &str, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
+        let batch = arrays::batch(&self.schema, columns, rows);
+        let wrong = |error| Error::input(name, format!("the columns differ from the schema: {error}"));
+        self.shared(name, batch.map_err(wrong)?)
+    }
+
+    /// Gives the ordered dictionaries of a batch the values first read in their columns, where they are equal.
+    ///
+    /// # Errors
+    ///
+    /// A key whose dictionary has other values than that of another input or batch, so that the two have no common
+    /// order.
+    pub(super) fn shared(&self, name: &str, batch: RecordBatch) -> Result<RecordBatch, Error> {
+        if !self.is_ordered {
+            return Ok(batch);
+        }
+        let (schema, mut columns, rows) = batch.into_parts();
+        // In a run, the positions of rows follow these columns.
+        for ((column, field), &number) in columns.iter_mut().zip(schema.fields()).zip(&self.columns) {
+            *column = self.with_one_dictionary(name, &[number], field, column)?;
+        }
+        arrays::batch(&schema, columns, rows).map_err(failed)
+    }
+
+    /// Returns an array in which an ordered dictionary has the values first read at this path, if they are equal.
+    fn with_one_dictionary(
+        &self,
+        name: &str,
+        path: &[usize],
+        field: &Field,
+        array: &ArrayRef,
+    ) -> Result<ArrayRef, Error> {
+        if let Some(parent) = array.as_struct_opt() {
+            let columns =
+                parent.fields().iter().zip(parent.columns()).enumerate().map(|(number, (field, array))| {
+                    self.with_one_dictionary(name, &[path, &[number]].concat(), field, array)
+                });
+            let (fields, nulls) = (parent.fields().clone(), parent.nulls().cloned());
+            let columns = columns.collect::<Result<_, _>>()?;
+            let shared = StructArray::try_new_with_length(fields, columns, nulls, parent.len());
+            return Ok(Arc::new(shared.map_err(failed)?));
+        }
+        let Some(dictionary) = array.as_any_dictionary_opt().filter(|_| is_ordered(field)) else {
+            return Ok(array.clone());
+        };
+        let values = dictionary.values();
+        let known =
+            lock(&self.tables.dictionaries).entry(path.to_owned()).or_insert_with(|| values.clone()).clone();
+        if known.to_data().ptr_eq(&values.to_data()) || *known == **values {
+            return Ok(dictionary.with_values(known));
+        }
+        match self.keys.iter().find(|key| key.path == path) {
+            None => Ok(array.clone()),
+            Some(key) => {
+                let problem = format!(
+                    "the values of the ordered dictionary of column '{}' differ from those of another input or \
+                     batch; cast the column to strings, or write one dictionary in all inputs",
+                    key.name
+                );
+                Err(Error::input(name, problem))
+            }
+        }
+    }
+
+    /// Reads these parts on all cores, in batches of `rows` rows.
+    fn read_parts(&self, parts: &[Part], rows: usize) -> Result<Vec<RecordBatch>, Error> {
+        let read = map_parts(parts, |part| self.read(*part, rows)?.collect::<Result<Vec<_>, _>>());
+        Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// Reads a part in batches, column by column on all cores.
+    fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'a>, Error> {
+        let table = &self.tables.all[part.table];
+        // The columns of an Arrow batch are read together.
+        if self.columns.is_empty() || matches!(table, Table::Arrow(_)) {
+            return self.read(part, rows);
+        }
+        let reader = |&column| table.read(part.number, &[column], rows, self.views);
+        let mut readers = self.columns.iter().map(reader).collect::<Result<Vec<_>, _>>()?;
+        let how = self.clone();
+        Ok(Box::new(iter::from_fn(move || {
+            let read: Option<Vec<_>> = map_parts(&mut readers, Iterator::next).into_iter().collect();
+            let read: Result<Vec<RecordBatch>, Error> = read?.into_iter().collect();
+            Some(read.and_then(|read| {
+                how.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
+                let columns = read.iter().map(|batch| batch.column(0).clone()).collect();
+                how.as_said(table.name(), columns, read[0].num_rows())
+            }))
+        })))
+    }
+
+    /// Returns the keys of all rows of some batches.
+    pub(super) fn keys_of<'b>(
+        &self,
+        batches: impl IntoIterator<Item = &'b RecordBatch>,
+    ) -> Result<KeyArrays<'a>, Error> {
+        let table = self.tables.all[0].name();
+        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, table, batch, &self.columns);
+        let mut all: Vec<KeyArrays> = batches.into_iter().map(of).collect();
+        if all.is_empty() {
+            all.push(of(&RecordBatch::new_empty(self.schema.clone())));
+        }
+        KeyArrays::joined(&all)
+    }
+
+    /// Returns rows that include the first `few` rows, in the order of the input. Skips parts that cannot
+    /// have such rows according to their statistics, if available.
+    pub(super) fn first(&self, few: usize, limit: u64) -> Result<Vec<RecordBatch>, Error> {
+        let tables = self.tables;
+        let mut parts: Vec<(usize, Part)> = tables.parts.iter().copied().enumerate().collect();
+        let least = super::check::least_of_parts(tables, &self.keys[0]);
+        if let Some(least) = &least {
+            parts.sort_by_key(|&(number, _)| (&least[number], number));
+        }
+        let mut kept = Kept::new();
+        let mut worst: Option<Vec<u8>> = None;
+        for wave in parts.chunks(parallel::threads()) {
+            let wanted = wave.iter().filter(|(number, _)| match (&least, &worst) {
+                (Some(least), Some(worst)) => least[*number].as_ref() <= Some(worst),
+                _ => true,
+            });
+            let read = map_parts(wanted, |(number, part)| {
+                let batches = self.read(*part, ROWS)?.map(|batch| Ok((*number, batch?)));
+                self.cut(batches.collect::<Result<Vec<_>, Error>>()?, few)
+            });
+            for part in read {
+                kept.append(&mut part?.0);
+            }
+            let waiting: usize = kept.iter().map(|(_, batch)| batch.get_array_memory_size()).sum();
+            let rows: usize = kept.iter().map(|(_, batch)| batch.num_rows()).sum();
+            if rows >= few && (waiting as u64 > limit / 4 || least.is_some()) {
+                kept.sort_by_key(|(number, _)| *number);
+                (kept, worst) = self.cut(kept, few)?;
+            }
+        }
+        kept.sort_by_key(|(number, _)| *number);
+        Ok(kept.into_iter().map(|(_, batch)| batch).collect())
+    }
+
+    /// Returns the rows of a batch of this table with their keys; the first row is number `first`. Counts their nulls
+    /// in `counts`.
+    pub(super) fn piece(
+        &self,
+        batch: RecordBatch,
+        first: u64,
+        name: &str,
+        counts: Option<&Mutex<Counts>>,
+    ) -> Result<Piece, Error> {
+        let decoded = KeyArrays::of(self.keys, name, &batch, &self.columns).decoded(true)?;
+        if let Some(counts) = counts {
+            let mut own = Counts::default();
+            decoded.count(&mut own, |row| self.tables.place(first + row as u64))?;
+            lock(counts).add_all(&own);
+        }
+        Ok(Piece::of_rows(decoded.keys(batch.num_rows())?, batch, first, self.tables.size_of_row() as usize))
+    }
+
+    /// Returns the approximate bytes of a row in a merge, with its keys.
+    pub(super) fn row_bytes(&self) -> u64 {
+        /// The bytes of a single key held as a word.
+        const WORD: u64 = 16;
+        /// The bytes of any other key: in its column, and in a row of bytes.
+        const KEY: u64 = 40;
+        let row = self.tables.size_of_row();
+        row + match self.keys {
+            [key] if key.width() == 1 && !key.is_text() => WORD,
+            // The texts of keys may be most of a row, and are copied into columns and into rows of bytes.
+            keys if keys.iter().any(TableKey::is_text) => 2 * row + KEY * keys.len() as u64,
+            keys => KEY * keys.len() as u64,
+        }
+    }
+
+    /// Returns the place of a row, whose number counts all rows, with the column of a key (empty without a key),
+    /// and the keys as messages show them, one for each column of words or texts.
+    pub(super) fn show(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
+        let (batch, first) = piece.rows();
+        let arrays = KeyArrays::of(self.keys, "", batch, &self.columns);
+        let numbers = (0..).zip(self.keys).flat_map(|(number, key)| vec![number; key.width()]);
+        let numbers: Vec<usize> = numbers.collect();
+        let mut place = key.map_or_else(String::new, |_| self.tables.place(first + record as u64));
+        if let Some(key) = key.filter(|_| self.keys.len() > 1) {
+            place.push_str(&format!(", column '{}'", self.keys[numbers[key]].name));
+        }
+        (place, numbers.into_iter().map(|key| arrays.shown(key, record)).collect())
+    }
+
+    /// Returns the first `few` rows of these batches of some parts, and the first key of the last row.
+    fn cut(&self, kept: Kept, few: usize) -> Result<(Kept, Option<Vec<u8>>), Error> {
+        let all = self.keys_of(kept.iter().map(|(_, batch)| batch))?;
+        let mut positions = all.order()?;
+        positions.truncate(few);
+        let worst = positions.last().map(|&last| all.key(last as usize, 1)).transpose()?;
+        positions.sort_unstable();
+        let (mut begin, mut rest, mut result) = (0, &positions[..], Vec::new());
+        for (number, batch) in kept {
+            let end = begin + batch.num_rows() as u32;
+            let (these, others) = rest.split_at(rest.partition_point(|&position| position < end));
+            if !these.is_empty() {
+                let rows: Vec<u32> = these.iter().map(|position| position - begin).collect();
+                result.push((number, taken(&batch, &rows)?));
+            }
+            (begin, rest) = (end, others);
+        }
+        Ok((result, worst))
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(how: Reading<'a>) -> Self {
+        Self { parts: &how.tables.parts, how, rows: 0, open: Box::new(iter::empty()) }
+    }
+
+    /// Returns the next rows, about `bytes` bytes; `None` after the last row. Reports progress.
+    pub(super) fn next(&mut self, bytes: u64) -> Result<Option<Vec<RecordBatch>>, Error> {
+        let (mut batches, mut taken) = (Vec::new(), 0);
+        // The batches of a sort in parts are short, since readers grow them by doubling.
+        let most = if bytes == u64::MAX { ROWS } else { 1 << 16 };
+        let rows =
+            usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(most).clamp(1 << 8, most);
+        while taken < bytes {
+            self.how.tables.job.watch.set(self.rows);
+            if let Some(batch) = self.open.next().transpose()? {
+                taken += batch.get_array_memory_size() as u64;
+                self.rows += batch.num_rows() as u64;
+                batches.push(batch);
+                continue;
+            }
+            if self.parts.is_empty() {
+                break;
+            }
+            // Reads several parts on all cores, but only parts that fit together.
+            let mut together = 0;
+            let fitting = self.parts.iter().take(4 * parallel::threads()).take_while(|part| {
+                together += part.bytes;
+                together <= (bytes - taken) / 2
+            });
+            let count = fitting.count();
+            let (parts, others) = self.parts.split_at(count.max(1));
+            self.open = match count {
+                0 => self.how.read_by_columns(parts[0], rows)?,
+                _ => Box::new(self.how.read_parts(parts, rows)?.into_iter().map(Ok)),
+            };
+            self.parts = others;
+        }
+        Ok((!batches.is_empty()).then_some(batches))
+    }
+}
+
+/// Returns these rows of a batch, without the texts of other rows.
+pub(super) fn taken(batch: &RecordBatch, rows: &[u32]) -> Result<RecordBatch, Error> {
+    gathered(batch.schema_ref(), batch.columns(), rows).and_then(|taken| compact(&taken)).map_err(failed)
+}
+
+/// Returns the batch without texts that only other batches view.
+pub(super) fn compact(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns = batch.columns().iter().map(arrays::compact).collect();
+    arrays::batch(batch.schema_ref(), columns, batch.num_rows())
+}
