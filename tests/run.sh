@@ -6,8 +6,8 @@
 #                                       and with fewer sizes and cases of some others
 #   sh tests/run.sh [quick] ARGUMENT... with arguments for `cargo test`, such as a part of tests' names; without the faults
 #
-# What they need is installed first: where a Debian-like system has no Vulkan device, Mesa's software driver; for the oracle of
-# Parquet and Arrow, Python with pyarrow, DuckDB and Polars, in target/oracle.
+# What they need is downloaded first, which takes a network: where a Debian-like system has no Vulkan device, Mesa's software driver by apt,
+# which takes root or sudo; for the oracle of Parquet and Arrow, Python with pyarrow, DuckDB and Polars, in target/oracle.
 set -eu
 cd "$(dirname "$0")/.."
 
