@@ -56,6 +56,7 @@ fn argument(option: &str, value: &str) -> String {
     let name = match option {
         "kind" => "type",
         "from" => "from_",
+        "numeric" => "numeric_sort",
         "output" => return "a path as the output".to_owned(),
         "no-header" => return "header=False".to_owned(),
         name => name,
@@ -63,7 +64,7 @@ fn argument(option: &str, value: &str) -> String {
     // The advice quotes a delimiter; quotes in other values belong to the value.
     let value = if name == "delimiter" { value.trim_matches('\'') } else { value };
     match value {
-        "" if matches!(name, "header" | "leading") => format!("{name}=True"),
+        "" if matches!(name, "header" | "leading" | "numeric_sort") => format!("{name}=True"),
         "" => format!("{name}="),
         number if name == "key" && (number == "N" || number.parse::<usize>().is_ok()) => {
             format!("key={number}")

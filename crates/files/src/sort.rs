@@ -241,6 +241,7 @@ pub(super) fn output_format(
                 Format::Lines => ("lines".to_owned(), Hint::To(Format::Text)),
                 _ => (format!("rows of {from}"), Hint::To(input)),
             };
+            let to = element.map_or(to, ElementType::name);
             (format!("{rows} cannot be written as {to}"), hint)
         }
         (true, _) | (false, false) if is_table(format) => {

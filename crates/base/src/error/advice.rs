@@ -96,8 +96,11 @@ impl Error {
                 }
             }
             Hint::Separator => said("use {delimiter} for another separator"),
-            Hint::NumbersOrKey => said("use {key 1:number}, or another key"),
-            Hint::Column(example) => format!("for example {}", key(example)),
+            Hint::NumbersOrKey => said("use {numeric}, or name a key"),
+            Hint::Ragged('\t') => said("correct the row, or use {from lines} {delimiter tab}"),
+            Hint::Ragged(mark) => {
+                said(&format!("correct the row, or use {{from lines}} {{delimiter '{mark}'}}"))
+            }
             Hint::ColumnNumber(a, b) => format!("use {} or {}", key(&a.to_string()), key(&b.to_string())),
             Hint::Keys(keys) => keys.iter().fold("use".to_owned(), |all, one| all + " " + &key(one)),
             Hint::Delimiter(mark) => {
@@ -107,7 +110,7 @@ impl Error {
             Hint::Promised { promised, element } => {
                 format!("use an output name that ends in .{element}, not .{promised}")
             }
-            Hint::To(format) => format!("write them as {}", format.name()),
+            Hint::To(format) => said(&format!("use {{to {}}}", format.name())),
             Hint::NoColumn | Hint::StartWith(_) => return None,
         })
     }

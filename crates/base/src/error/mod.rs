@@ -33,6 +33,8 @@ pub enum Hint {
     Separator,
     /// Name a key, or set the kind to number.
     NumbersOrKey,
+    /// Correct the row, or sort lines with fields split at this character.
+    Ragged(char),
     /// Read the numbers as f64, which rounds them.
     Rounding,
     /// Read the input in this format.
@@ -43,8 +45,6 @@ pub enum Hint {
     Empty,
     /// Choose a place for invalid fields, or skip them: the order makes them an error.
     Invalid,
-    /// Name a column, for example this one.
-    Column(Box<str>),
     /// Name a column by its number: these two have the same name.
     ColumnNumber(usize, usize),
     /// Separate fields by this character.

@@ -17,7 +17,7 @@ use gpusort_values::survey::{Decision, Example, Found, Note as KindNote, Survey}
 
 use self::columns::Columns;
 use self::look::Look;
-use gpusort_base::error::{Error, Hint};
+use gpusort_base::error::{Error, Hint, Remedy};
 use gpusort_base::format::Format;
 use gpusort_formats::fields::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
 use gpusort_formats::input::Input;
@@ -65,10 +65,12 @@ pub struct Decisions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// A column of a table has a number as its name: the header may be data.
+    /// A column of a table has a name with digits and no letters: the header may be data.
     Header(String),
     /// Whole lines are compared, since this first field at this place is not a number.
     WholeLines(String, String),
+    /// Lines have a NUL, first at this place, and may be binary data.
+    Binary(String),
     /// The only column of a table has this name, and this separator in the name.
     Separator(String, char),
     /// The key is text although all its fields fit these patterns of day, month and year.
@@ -152,7 +154,10 @@ impl Decider<'_> {
             // An empty input is sorted, whatever the key.
             None => vec![ResolvedKey::record(asked.by)],
             Some(_) if has_no_key => vec![ResolvedKey::first_field(asked.by)],
-            Some(text) => columns.keys(asked.by, &text.parts[0].name)?,
+            Some(text) => {
+                let keys = columns.keys(asked.by, &text.parts[0].name);
+                keys.map_err(|error| self.with_example(&columns, error))?
+            }
         };
         let mut decisions = Decisions { format, why, ..Decisions::new(asked, kind, keys) };
         decisions.how.columns = header.columns;
@@ -164,11 +169,13 @@ impl Decider<'_> {
         if let Fields::Quoted(_) = dialect.fields
             && dialect.header > 0
         {
-            let is_number = |key: &&ResolvedKey| {
-                gpusort_values::number::look(key.name.trim_ascii().as_bytes(), None).is_some()
+            // Numbers, dates and addresses are rarely names.
+            let is_value = |key: &&ResolvedKey| {
+                let bytes = key.name.as_bytes();
+                bytes.iter().any(u8::is_ascii_digit) && !bytes.iter().any(u8::is_ascii_alphabetic)
             };
             let is_named = |key: &&ResolvedKey| asked.by.keys.iter().any(|named| named.names(&key.name));
-            let doubtful = decisions.how.keys.iter().find(|key| is_number(key) && !is_named(key));
+            let doubtful = decisions.how.keys.iter().find(|key| is_value(key) && !is_named(key));
             let note = doubtful.filter(|key| key.column != ColumnAt::Whole).map(|key| key.name.clone());
             decisions.notes.extend(note.map(Note::Header));
             let separator = header.separator().filter(|separator| matches!(separator, ';' | '\t'));
@@ -210,6 +217,32 @@ impl Decider<'_> {
         matches!(line.trim_ascii(), [b'{', .., b'}'])
     }
 
+    /// Names, in the error of a missing key, the first column whose fields fit one kind, or else the first
+    /// column that can be sorted as text.
+    fn with_example(&self, columns: &Columns, error: Error) -> Error {
+        /// The most columns to try, which the message lists, too.
+        const MOST: usize = 20;
+        if !self.asked.by.keys.is_empty() {
+            return error;
+        }
+        let fits = |key: &String| {
+            let by = KeySpec { keys: vec![Key::parse(key)], ..self.asked.by.clone() };
+            let Ok(keys) = columns.keys(&by, "") else { return false };
+            let kind = InputKind::Table(columns.dialect);
+            let mut decisions = Decisions::new(self.asked, kind, keys);
+            (decisions.how.by, decisions.how.columns) = (by, columns.header.columns);
+            self.decide_keys(&mut decisions, &columns.header).is_ok()
+        };
+        let header = columns.header.names().count();
+        let count = if header > 0 { header } else { columns.header.columns };
+        let names: Vec<String> = (0..count.min(MOST)).map(|at| columns.header.name_of(at)).collect();
+        let texts = names.iter().map(|name| format!("{name}:text"));
+        match names.iter().cloned().chain(texts).find(fits) {
+            Some(key) => error.hinting(Hint::Remedies([Remedy::Key(key.into())].into())),
+            None => error.unhinted(),
+        }
+    }
+
     /// Returns the names of the members of the first line.
     fn first_object(&self) -> Result<Header, Error> {
         let Some((text, Range { start, end })) = self.behind_comments() else {
@@ -233,7 +266,7 @@ impl Decider<'_> {
         }
         let has_kind = by.order.reading != Reading::Any;
         if by.order.invalid != Invalid::Error && !has_kind {
-            let problem = "applies to numbers, and lines without a key are compared whole";
+            let problem = "has no effect on lines without a key";
             return Err(Error::option("invalid", problem).hinting(Hint::NumbersOrKey));
         }
         let surveyed = self.look.survey(&decisions.how)?;
@@ -257,8 +290,13 @@ impl Decider<'_> {
             }
             Decision::Apart { misfit, .. } => word = Some(misfit),
         }
-        if let Some(word) = &word {
-            decisions.notes.push(Note::WholeLines(shown(word), self.look.place(word.at)?));
+        if let Some(place) = self.first_nul() {
+            decisions.notes.push(Note::Binary(place));
+        } else if let Some(word) = &word {
+            let has_comma = word.text.contains(&b',').then_some(KindNote::Commas);
+            let note = self.note(&decisions.how, 0, None, has_comma)?;
+            let usual = Note::WholeLines(shown(word), self.look.place(word.at)?);
+            decisions.notes.push(note.unwrap_or(usual));
         }
         if is_text || word.is_some() {
             decisions.how.keys = vec![record];
@@ -268,6 +306,15 @@ impl Decider<'_> {
         let order = KeyOrder { is_last_resort: true, reading, ..record.order };
         decisions.how.keys.push(ResolvedKey { order, ..record });
         Ok(())
+    }
+
+    /// Returns the place of a NUL at the beginning of lines, unless NUL ends them.
+    fn first_nul(&self) -> Option<String> {
+        const BEGINNING: usize = 1 << 16;
+        let text = self.look.first().filter(|_| self.asked.line_end == LineEnd::Lf)?;
+        let range = text.parts[0].range.clone();
+        let beginning = &text.bytes[range.start..range.end.min(range.start + BEGINNING)];
+        Some(text.line(range.start + memchr::memchr(0, beginning)?))
     }
 
     fn decide_keys(&self, decisions: &mut Decisions, header: &Header) -> Result<(), Error> {

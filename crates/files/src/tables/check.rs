@@ -31,8 +31,8 @@ pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
         let Table::Parquet(file) = table else { panic!("all inputs have one format") };
         let claims = file.claims();
         let Some(Some(first)) = claims.first() else {
-            let problem = "has no sorting_columns to check; name the columns with a key";
-            return Err(Error::input(table.name(), problem).hinting(Hint::Column("1".into())));
+            let problem = "has no sorting_columns to check; name its key columns";
+            return Err(Error::input(table.name(), problem));
         };
         let is_same = |claim: &Option<Vec<(usize, _)>>| claim.as_ref() == Some(first);
         if let Some(group) = claims.iter().position(|claim| !is_same(claim)) {

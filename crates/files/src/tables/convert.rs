@@ -22,7 +22,7 @@ impl Job<'_> {
         let mut output = self.open(to)?;
         let most = usize::try_from(room(&self.budget) / 4).unwrap_or(usize::MAX);
         let mut spool = tempfile::spooled_tempfile_in(most, self.temp_folder());
-        let text = Output::writer(&mut spool, "the output".to_owned());
+        let text = Output::writer(&mut spool, "a temporary file".to_owned());
         let report = work(text.cancelled_by(&self.cancel))?;
         let start = Instant::now();
         let InputKind::Table(dialect) = self.decisions.how.kind else { panic!("only tables are converted") };

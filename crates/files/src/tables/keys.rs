@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, make_array, new_empty_array};
 use arrow_buffer::NullBuffer;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Fields, Schema};
@@ -11,7 +11,7 @@ use gpusort_order::key::ElementType;
 
 use crate::columns::arrow::{Decoded, element_of, is_text};
 use crate::columns::{Column, argsort};
-use gpusort_base::error::{Error, Hint};
+use gpusort_base::error::{Error, Hint, Remedy};
 use gpusort_base::human::quoted;
 use gpusort_formats::Counts;
 use gpusort_formats::arrow::arrays::{in_utc, joined};
@@ -72,7 +72,14 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         }
         Ok(TableKey { name: found.shown(), path, field, order })
     };
-    header.find(by, table)?.into_iter().map(key).collect()
+    let has_order =
+        |place: &&Place| Decoded::decode(&place.2, &new_empty_array(place.2.data_type()), false).is_ok();
+    let found = header.find(by, table).map_err(|error| match places.iter().find(has_order) {
+        _ if !by.keys.is_empty() => error,
+        Some((name, ..)) => error.hinting(Hint::Remedies([Remedy::Key(name.as_str().into())].into())),
+        None => error.unhinted(),
+    });
+    found?.into_iter().map(key).collect()
 }
 
 /// Returns the type of the values of a dictionary, or the type itself.

@@ -53,6 +53,11 @@ impl Table {
     /// I/O errors; invalid data.
     pub fn open(input: &Input, format: Format, folder: &Path) -> Result<Self, Error> {
         let (name, stored) = (input.name(), Stored::of(input, folder)?);
+        if stored.size() == 0 {
+            let problem =
+                format!("is empty, and an empty file is not {format}; leave it out, or get it again");
+            return Err(Error::input(name, problem));
+        }
         match format {
             Format::Parquet => parquet::File::open(name, stored).map(Self::Parquet),
             _ => ipc::File::open(name, stored).map(Self::Arrow),

@@ -139,7 +139,13 @@ pub(super) fn guarded<T, E: Display>(
     what: &str,
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, Error> {
-    let damaged = |problem: String| Error::input(name, format!("invalid {what}: {problem}"));
+    let damaged = |problem: String| {
+        // The libraries begin with their own names.
+        let repeated = [&format!("{what} error: "), "EOF: ", "Ipc error: ", "Parser error: "];
+        let problem = repeated.into_iter().fold(problem, |problem, repeated| problem.replace(repeated, ""));
+        let problem = problem.replace(&format!("Invalid {what} file. "), "");
+        Error::input(name, format!("invalid {what}: {problem}; get the file again"))
+    };
     GUARDED.set(GUARDED.get() + 1);
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(GUARDED.get() - 1);

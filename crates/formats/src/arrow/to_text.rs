@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Schema};
 
 use super::arrays::in_utc;
 use super::stored::failed;
-use crate::error::Error;
+use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::human::quoted;
 
@@ -181,7 +181,7 @@ impl<'a> Cell<'a> {
         // NaN and infinities are words.
         if kind.is_floating() && !text.bytes().any(|byte| byte.is_ascii_digit()) {
             let problem = format!("column '{}' has {text}, which JSON cannot represent", quoted(self.name));
-            return Err(Error::options(problem));
+            return Err(Error::options(problem).hinting(Hint::To(Format::Csv)));
         }
         let is_number = kind.is_numeric() || matches!(kind, DataType::Boolean | DataType::Null);
         if is_number {

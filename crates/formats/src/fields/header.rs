@@ -200,7 +200,8 @@ impl Header {
                 let example = self.names().next().and_then(|name| std::str::from_utf8(name).ok());
                 let example = example.filter(|name| !name.is_empty()).unwrap_or("1").to_owned();
                 let problem = format!("choose a key column: {}", self.shown());
-                return Err(Error::input(table, problem).hinting(Hint::Column(example.into())));
+                let remedies = [Remedy::Key(example.into())].into();
+                return Err(Error::input(table, problem).hinting(Hint::Remedies(remedies)));
             }
             keys => keys,
         };
@@ -273,7 +274,7 @@ impl Header {
                 }
             }
         }
-        let mut missing = format!("no column '{}'", quoted(named));
+        let mut missing = format!("no column '{}'", quoted(key.bare_name()));
         let has_names = self.names.is_some();
         if let Some(meant) = self.meant(named).filter(|_| self.separator().is_none()) {
             if has_names {
@@ -287,12 +288,13 @@ impl Header {
             return Err(Error::input(format!("{table}:1"), blank).hinting(Hint::BlankHeader));
         }
         if self.columns == ANY && !has_names {
-            let missing = format!("no field '{}': fields of lines are numbered from 1", quoted(named));
+            let missing =
+                format!("no field '{}': fields of lines are numbered from 1", quoted(key.bare_name()));
             return Err(wrong(missing).hinting(Hint::Header));
         }
         if let Some((_, word)) = named.rsplit_once(':').filter(|(name, _)| self.has(name)) {
             return Err(wrong(format!(
-                "key '{}': unknown modifier '{}' (r, a, nocase, or a kind such as number or text); columns: {}",
+                "key '{}': unknown modifier '{}'; use r, a, nocase, or a kind such as number or text; columns: {}",
                 quoted(named),
                 quoted(word),
                 self.shown()

@@ -291,6 +291,15 @@ impl Key {
         })
     }
 
+    /// Returns the key without its modifiers, as a name.
+    pub fn bare_name(&self) -> &str {
+        let last = self.readings.iter().rev().find_map(|reading| match &reading.column {
+            ColumnRef::Name(name) => Some(name),
+            _ => None,
+        });
+        last.unwrap_or(&self.said)
+    }
+
     /// Returns true if the key can only be a name.
     pub fn is_name(&self) -> bool {
         self.readings.iter().all(|reading| matches!(reading.column, ColumnRef::Name(_)))

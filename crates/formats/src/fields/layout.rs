@@ -28,6 +28,8 @@ pub(super) struct Problem(pub(super) usize, Wrong);
 
 pub(super) enum Wrong {
     Row(String),
+    /// The row has this number of fields, but the first row has another.
+    Ragged(usize),
     /// The field of this key is refused.
     Field(usize, NotAdded),
     /// The line of the token already has a number, and may have no more.
@@ -333,6 +335,13 @@ impl<'a> Layout<'a> {
     pub(super) fn error(&self, Problem(row, wrong): Problem) -> Error {
         match wrong {
             Wrong::Row(problem) => Error::input(self.place(row), problem),
+            Wrong::Ragged(count) => {
+                let fields = if count == 1 { "field" } else { "fields" };
+                let problem = format!("{count} {fields}, but the first row has {}", self.how.columns);
+                let error = Error::input(self.place(row), problem);
+                let Fields::Quoted(mark) = self.dialect.fields else { return error };
+                error.hinting(Hint::Ragged(mark.into()))
+            }
             Wrong::TooMany(rows) => Error::limit("records in one sort", rows, u32::MAX.into()),
             Wrong::Several => self.several(row),
             Wrong::Field(..) if self.has_several(row) => self.several(row),
@@ -447,9 +456,7 @@ impl<'a> Rows<'a> {
         let is_divided = matches!(dialect.fields, Fields::Quoted(_)) && !self.layout.numbered.is_empty();
         let columns = self.layout.how.columns;
         if is_divided && columns != count && !is_blank_record(&bytes[at..next]) {
-            let fields = if count == 1 { "field" } else { "fields" };
-            let problem = format!("{count} {fields}, but the first row has {columns}");
-            return Err(Problem(at, Wrong::Row(problem)));
+            return Err(Problem(at, Wrong::Ragged(count)));
         }
         (self.at, self.next, self.fields, self.is_damaged) = (at, next, count, is_damaged);
         if !self.layout.others.is_empty() {

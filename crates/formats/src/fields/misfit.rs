@@ -5,6 +5,7 @@ use super::header::ResolvedKey;
 use super::spec::InputSpec;
 use crate::error::{Error, Hint, Remedy};
 use crate::human::quoted;
+use crate::json;
 use crate::keys::texts::kind_of;
 use crate::order::{Class, Reading};
 
@@ -42,7 +43,10 @@ pub fn misfit(how: &InputSpec, key: &ResolvedKey, place: String, token: &[u8], r
             return unlike(&format!("a number that {element} holds")).hinting(Hint::OtherType(element));
         }
         NotAdded::Json | NotAdded::TooLong => {
-            return unlike("a number, a string, true, false or null").hinting(Hint::Invalid);
+            let is_array_of_objects = key.name == "."
+                && matches!(token, [b'[', rest @ ..] if rest.trim_ascii_start().starts_with(b"{"));
+            let hint = if is_array_of_objects { Hint::Through(json::OF_ARRAY) } else { Hint::Invalid };
+            return unlike("a number, a string, true, false or null").hinting(hint);
         }
         NotAdded::Apart(is_zone) => unlike(match key.form {
             Some(form) if is_zone && form.zone => "a time with a time zone, as the times before",

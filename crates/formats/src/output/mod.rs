@@ -242,10 +242,15 @@ impl<'w> Output<'w> {
 impl Write for Output<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.cancel.check()?;
-        if let Some(compressing) = &mut self.compressing {
-            return compressing.write(bytes, &mut self.to).map(|()| bytes.len());
-        }
-        self.to.write(bytes)
+        let written = match &mut self.compressing {
+            Some(compressing) => compressing.write(bytes, &mut self.to).map(|()| bytes.len()),
+            None => self.to.write(bytes),
+        };
+        // An interrupted write is repeated by its callers.
+        written.map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            kind => io::Error::new(kind, self.failed(error)),
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {
