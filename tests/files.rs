@@ -354,9 +354,9 @@ fn records_of_a_program_are_sorted_in_memory_and_in_parts() {
     assert_eq!(sorted, [&b""[..], b"a\nb", b"b\r", b"\xFF\t"]);
     assert_eq!(External::new().records(Vec::<String>::new()).unwrap().count(), 0);
     for (record, problem) in [
-        (&b"a\nb"[..], "record 1 contains a line end"),
-        (b"\xEF\xBB\xBFa", "the first record begins like"),
-        (b"\x1F\x8B\x08", "the first record begins like"),
+        (&b"a\nb"[..], "record 1: contains a line end, which would divide it"),
+        (b"\xEF\xBB\xBFa", "record 1: begins like compressed data"),
+        (b"\x1F\x8B\x08", "record 1: begins like compressed data"),
     ] {
         let error = External::new().records([record]).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");

@@ -83,6 +83,28 @@ fn a_damaged_file_leaves_the_output_as_it_is() {
     assert_eq!(folder.names(), ["in.parquet", "out.parquet"]);
 }
 
+#[test]
+fn an_empty_file_is_no_table() {
+    let folder = Folder::new();
+    for (name, format) in [("e.parquet", "parquet"), ("e.arrow", "arrow")] {
+        let error = refused(&["sort", "-k", "1", &folder.write(name, "")], "");
+        assert!(error.contains(&format!("{name}: is empty, and an empty file is not {format}; ")), "{error}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_cannot_be_written_is_named() {
+    let folder = Folder::new();
+    let table = folder.write("a.csv", "a,b\n2,1\n1,2\n");
+    for format in ["parquet", "arrow", "csv"] {
+        let script = format!("\"$0\" -k a {table} --to {format} > /dev/full");
+        let done = crate::support::command::shell(&script, &folder);
+        let said = crate::support::command::stderr(&done);
+        assert_eq!(said, "gpusort: standard output: cannot write: No space left on device\n", "{format}");
+    }
+}
+
 const CITIES: &str = concat!(
     "city,people,founded,area,capital\n",
     "Oslo,717710,,480.5,true\n",
@@ -214,10 +236,7 @@ fn what_was_meant_is_told() {
             &["-k", "peeple", &parquet][..],
             "no column 'peeple'; columns: 'city', 'people', 'founded', 'area', 'capital'",
         ),
-        (
-            &[&parquet],
-            "choose a key column: 'city', 'people', 'founded', 'area', 'capital'; for example -k city",
-        ),
+        (&[&parquet], "choose a key column: 'city', 'people', 'founded', 'area', 'capital'; use -k city"),
         (
             &["-k", "city:number", &parquet],
             "column 'city' has type Utf8, which decides its kind; leave the kind out",

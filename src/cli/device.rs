@@ -36,10 +36,6 @@ impl Device {
                 let index = digits.parse().map_err(|_| anyhow!("no GPU has number {digits}"))?;
                 Self::Gpu(Select::Index(index))
             }
-            _ if !name.contains(char::is_alphanumeric) => {
-                let name = quoted(name);
-                bail!("no device has {name} in its name; for the field separator use --delimiter")
-            }
             _ => Self::Gpu(Select::Name(name.to_owned())),
         })
     }

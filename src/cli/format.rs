@@ -18,20 +18,12 @@ pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {
     output.filter(|output| !stdout.contains(&output.as_path()))
 }
 
-/// Extensions of other files that gpusort does not write, with the names of their kinds.
-const OTHERS: [(&[&str], &str); 11] = [
-    (&["zip", "7z", "rar", "tar", "tgz", "jar"], "an archive"),
-    (&["xlsx", "xls", "xlsm", "xlsb", "ods"], "a spreadsheet"),
-    (&["orc"], "ORC"),
-    (&["avro"], "Avro"),
-    (&["db", "sqlite", "sqlite3", "duckdb"], "a database"),
-    (&["h5", "hdf5", "nc", "zarr"], "HDF5 or a similar format"),
-    (&["npz"], "a NumPy archive"),
-    (&["pkl", "pickle", "mat", "rds", "rda", "dta", "sav"], "another program's data"),
-    (&["xml", "html", "htm", "yaml", "yml", "toml"], "markup"),
-    (&["pdf", "doc", "docx", "odt", "rtf"], "a document"),
-    (&["png", "jpg", "jpeg", "gif", "webp", "svg", "svgz", "bmp", "tiff"], "a picture"),
-];
+/// Extensions of archives, which gpusort does not write.
+const ARCHIVES: &str = "zip 7z rar tar tgz jar";
+
+/// Extensions of other formats that gpusort does not write.
+const OTHERS: &str = "xlsx xls xlsm xlsb ods orc avro db sqlite sqlite3 duckdb h5 hdf5 nc zarr npz pkl pickle mat \
+     rds rda dta sav xml html htm yaml yml toml pdf doc docx odt rtf png jpg jpeg gif webp svg svgz bmp tiff";
 
 fn extension_of(path: &Path) -> String {
     path.extension().map(|it| it.to_ascii_lowercase().to_string_lossy().into_owned()).unwrap_or_default()
@@ -47,7 +39,7 @@ pub(super) fn check_output(
     let Some(output) = output else { return Ok(()) };
     let plain = Compression::of_name(output).map_or(output, |(_, name)| name);
     let extension = extension_of(plain);
-    let is_of = |names: &[&str]| names.contains(&&extension[..]);
+    let is_of = |names: &str| names.split(' ').any(|name| name == extension);
     let name = human::path(output);
     if let Some(program) = Compression::program_of_name(plain) {
         let output = human::said(shell(&output.to_string_lossy()));
@@ -62,17 +54,15 @@ pub(super) fn check_output(
         anyhow::ensure!(!is_packed, "{name}: {} is compressed internally; use -o {plain}", format.name());
         return Ok(());
     }
-    let Some(&(names, what)) = OTHERS.iter().find(|(names, _)| is_of(names)) else { return Ok(()) };
-    let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));
-    let is_archive = names.contains(&"zip");
-    if to.is_some() && !is_archive {
+    if !is_of(ARCHIVES) && (to.is_some() || !is_of(OTHERS)) {
         return Ok(());
     }
+    let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));
     let from = order.and_then(|order| order.from).map(Format::name);
     let is_table = |name: &&str| ["csv", "tsv"].contains(name);
     let other = [input.as_deref(), from].into_iter().flatten().find(is_table).unwrap_or("txt");
     let meant = human::said(shell(&beside.with_extension(other).to_string_lossy()));
-    bail!("{name}: cannot write {what}; use -o {meant}")
+    bail!("{name}: cannot write {extension}; use -o {meant}")
 }
 
 /// Refuses a file for a picture whose name promises another kind of picture than SVG.

@@ -31,6 +31,7 @@ fn hint(error: &Error) -> Option<String> {
         "key" => format!("-k {}", human::quoted(meant::shell(value))),
         "na" => format!("--na {}", human::quoted(meant::shell(value))),
         "kind" => format!("-t {value}"),
+        "numeric" => "-n".to_owned(),
         "output" => "-o".to_owned(),
         _ if value.is_empty() => format!("--{option}"),
         _ => format!("--{option} {value}"),

@@ -3,16 +3,15 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
+use clap::Arg;
 use clap::builder::PossibleValue;
-use clap::{Arg, CommandFactory};
 use clap_complete::Shell;
 
-use super::args::Cli;
 use super::end;
 
 pub(super) fn completions(shell: Shell) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "gpusort", &mut script);
+    clap_complete::generate(shell, &mut super::command(), "gpusort", &mut script);
     super::print(&String::from_utf8_lossy(&script))
 }
 

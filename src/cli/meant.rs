@@ -114,12 +114,14 @@ pub(super) fn by_arguments(unknown: &str) -> Option<String> {
             other => format!("{name} {problem}; use {other}"),
         });
     }
-    let at = all.iter().position(|argument| argument.starts_with('-') && argument.starts_with(unknown));
-    if let Some(at) = at
-        && let digits = &all[at][1..]
-        && digits.parse::<u64>().is_ok()
-    {
-        let meant = [&all[..at], &["--top", digits], &all[at + 1..]].concat();
+    // The counts of `head`, -5 or -n5; `unknown` is the first digit.
+    let count = |argument: &str| {
+        let digits = argument.strip_prefix("-n").or_else(|| argument.strip_prefix('-'))?.to_owned();
+        (digits.parse::<u64>().is_ok() && digits.starts_with(unknown.strip_prefix('-')?)).then_some(digits)
+    };
+    let found = all.iter().enumerate().find_map(|(at, argument)| Some((at, count(argument)?)));
+    if let Some((at, digits)) = found {
+        let meant = [&all[..at], &["--top", &digits], &all[at + 1..]].concat();
         return is_command(&meant).then(|| {
             format!("{} is not an option; for the first {digits} use: {}", all[at], command(meant))
         });

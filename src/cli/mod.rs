@@ -28,11 +28,10 @@ mod usage;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use anyhow::ensure;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
 use console::Term;
@@ -61,7 +60,6 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn run(cli: args::Cli) -> anyhow::Result<ExitCode> {
-    ensure!(cli.outputs < 2, "-o is given more than once; name one output");
     match cli.command {
         Command::Merge(args) => return sort::run(args::SortArgs { merge: true, ..args }),
         Command::Sort(args) => return sort::run(args),
@@ -95,26 +93,35 @@ fn width(terminal: &Term) -> usize {
 
 /// Makes the clap command.
 fn command() -> clap::Command {
+    // The sorts have it too, for users of `sort --version`.
+    let version = || Arg::new("version").long("version").action(ArgAction::Version).help("Print version");
     // Help is short; the manual pages have the details.
     let help = || Arg::new("help").long("help").action(ArgAction::HelpShort).help("Print help");
     // The last of a repeated option counts, but the first of several outputs would be lost. Help does not show
     // the values of variables.
     let all = |command: clap::Command| {
-        let command = command.args_override_self(true).mut_args(|argument| {
-            let is_output = argument.get_id() == "output";
-            let argument = if is_output { argument.action(ArgAction::Append) } else { argument };
-            argument.hide_env_values(true)
+        let command = command.mut_args(|argument| {
+            let id = argument.get_id().clone();
+            let is_repeatable = matches!(argument.get_action(), ArgAction::Append) || id == "output";
+            let argument = if is_repeatable { argument } else { argument.overrides_with(id) };
+            // A value below zero is an error about this option.
+            let takes_number = !argument.is_positional() && argument.get_action().takes_values();
+            argument.hide_env_values(true).allow_negative_numbers(takes_number)
         });
         // In sorts and checks, -h is the letter of sizes.
         let has_h = command.get_arguments().any(|argument| argument.get_short() == Some('h'));
-        let help = if has_h { help().help_heading(args::TOLD) } else { help().short('h') };
-        command.disable_help_flag(true).arg(help)
+        let command = command.disable_help_flag(true);
+        if !has_h {
+            return command.arg(help().short('h'));
+        }
+        let both = [help(), version()].map(|argument| argument.help_heading(args::TOLD));
+        command.long_version(VERSION.as_str()).disable_version_flag(true).args(both)
     };
     // Arguments shared with `sort` that `check` treats differently.
     let check = |command: clap::Command| {
         command
             .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
-            .mut_arg("unique", |unique| unique.help("Equal keys are out of order, too").long_help(None))
+            .mut_arg("unique", |unique| unique.help("Report equal keys, too").long_help(None))
     };
     // Hides the options that a merge does not use.
     let merge = |command: clap::Command| {
@@ -171,12 +178,9 @@ fn parse() -> Result<args::Cli, clap::Error> {
     let matches = command().try_get_matches_from(&*ARGUMENTS)?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
     let Some((_, matches)) = matches.subcommand() else { return Ok(cli) };
-    cli.outputs = matches.try_get_many::<PathBuf>("output").ok().flatten().map_or(0, Iterator::count);
     if let Command::Sort(args) | Command::Merge(args) = &mut cli.command {
-        let typed = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
-        args.timing_typed = typed("timing");
-        args.progress_typed = typed("progress");
-        args.how_typed = ["device", "algo", "variant"].into_iter().find(|option| typed(option));
+        let is_typed = |option: &&str| matches.value_source(option) == Some(ValueSource::CommandLine);
+        args.typed = args::METHOD.into_iter().chain(["timing", "progress"]).filter(is_typed).collect();
     }
     Ok(cli)
 }
@@ -199,22 +203,15 @@ fn write(path: Option<&Path>, text: &[u8]) -> anyhow::Result<()> {
     Ok(output.finish()?)
 }
 
-/// Variables that set defaults of options.
-const ENVIRONMENT: [&str; 6] = [
-    "GPUSORT_DEVICE",
-    "GPUSORT_ALGO",
-    "GPUSORT_TIMING",
-    "GPUSORT_PROGRESS",
-    "GPUSORT_MEMORY",
-    "GPUSORT_TEMP_DIR",
-];
+/// Returns the names of the variables that set defaults of options.
+fn variables() -> impl Iterator<Item = OsString> {
+    std::env::vars_os().map(|(name, _)| name).filter(|name| name.to_string_lossy().starts_with("GPUSORT_"))
+}
 
 fn prepare_environment() {
-    for name in ENVIRONMENT {
-        if std::env::var_os(name).is_some_and(|value| value.is_empty()) {
-            // SAFETY: this runs first in the process, so no other thread reads the environment.
-            unsafe { std::env::remove_var(name) };
-        }
+    for name in variables().filter(|name| std::env::var_os(name).is_some_and(|value| value.is_empty())) {
+        // SAFETY: this runs first in the process, so no other thread reads the environment.
+        unsafe { std::env::remove_var(name) };
     }
     // Mesa's device-select layer asks the display server for its preferred GPU, which takes 0.2 seconds,
     // and complains on stderr without a server. gpusort orders the devices itself.

@@ -76,9 +76,6 @@ fn select(name: &str) -> anyhow::Result<Select> {
 
 /// Rejects senseless combinations of options. A picture without a path goes to standard output.
 fn check(args: &TraceArgs, picture: Option<&Path>) -> anyhow::Result<()> {
-    for (is_given, option) in [(args.animate, "--animate"), (args.light, "--light"), (args.dark, "--dark")] {
-        ensure!(!is_given || args.svg.is_some(), "{option} needs a picture; add --svg FILE");
-    }
     if let Some(path) = picture {
         check_picture(path, "--svg")?;
         let real = |path: &Path| path.canonicalize().ok();
@@ -90,10 +87,6 @@ fn check(args: &TraceArgs, picture: Option<&Path>) -> anyhow::Result<()> {
         Output::check(path)?;
     } else if args.svg.is_some() && args.json {
         bail!("--json and --svg - both go to standard output; use --svg FILE for the picture");
-    }
-    if let Some(tile) = args.tile {
-        let is_tile = tile.is_power_of_two() && tile > 1;
-        ensure!(is_tile, "--tile {tile}: use a power of two, 2 or more");
     }
     Ok(())
 }
@@ -115,14 +108,11 @@ fn trace(
     });
     let shape = Shape::of(element, args.with_positions);
     let plan = match (first, args.tile) {
-        (Some(_), Some(_)) => bail!("--top chooses its own tiles; leave --tile out"),
-        (Some(first), None) => Plan::first(first, n, algorithm, variant, shape, limits),
-        (None, Some(tile)) => {
-            if algorithm == Algorithm::Radix && tile < 8 {
-                bail!("--tile {tile}: radix needs tiles of 8 elements or more");
-            }
-            Plan::in_tiles(algorithm, variant, n, shape, limits, tile.ilog2())
+        (_, Some(tile)) if algorithm == Algorithm::Radix && tile < 8 => {
+            bail!("--tile {tile}: radix needs tiles of 8 elements or more")
         }
+        (_, Some(tile)) => Plan::in_tiles(algorithm, variant, n, shape, limits, tile.ilog2()),
+        (Some(first), None) => Plan::first(first, n, algorithm, variant, shape, limits),
         (None, None) => Plan::new(algorithm, variant, n, shape, limits),
     }
     .map_err(|error| match error {
@@ -313,9 +303,6 @@ fn generated(args: &TraceArgs, n: usize) -> anyhow::Result<KeyBuf<'static>> {
 
 /// Reads the elements, with their order.
 fn read(args: &TraceArgs) -> anyhow::Result<(KeyBuf<'static>, KeyMap)> {
-    for (is_given, option) in [(args.dist.is_some(), "--dist"), (args.seed.is_some(), "--seed")] {
-        ensure!(!is_given, "{option} makes elements, but FILE has them; leave one out");
-    }
     let mut options = Options::new().of_numbers();
     for file in &args.files {
         options = options.input(if file.as_os_str() == "-" {

@@ -247,7 +247,7 @@ struct Timed {
 /// elsewhere Ctrl-C ends both, since they share a process group.
 fn run_self(arguments: &[&str], stdin: impl Into<Stdio>, stdout: impl Into<Stdio>) -> anyhow::Result<String> {
     let mut command = Command::new(std::env::current_exe().context("the path of this program")?);
-    for name in super::ENVIRONMENT {
+    for name in super::variables() {
         command.env_remove(name);
     }
     command.args(arguments).stdin(stdin).stdout(stdout).stderr(Stdio::piped());

@@ -49,7 +49,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
         error.insert(kind, value);
     }
     if let Some(variable) = variable {
-        error.insert(ContextKind::InvalidArg, ContextValue::String(variable.to_owned()));
+        error.insert(ContextKind::InvalidArg, ContextValue::String(variable));
     }
     error
 }
@@ -60,11 +60,10 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
 }
 
 /// Returns the environment variable that set an invalid value; `None` for a typed value.
-fn variable(error: &clap::Error) -> Option<&'static str> {
+fn variable(error: &clap::Error) -> Option<String> {
     let option = text(error, ContextKind::InvalidArg)?.split(' ').next()?.strip_prefix("--")?;
-    let is_of =
-        |variable: &&str| variable.strip_prefix("GPUSORT_").is_some_and(|it| it.eq_ignore_ascii_case(option));
-    let variable = super::ENVIRONMENT.into_iter().find(is_of)?;
+    let name = format!("GPUSORT_{}", option.replace('-', "_").to_uppercase());
+    let variable = super::variables().find(|variable| *variable == *name)?.into_string().ok()?;
     // An error from a variable disappears when the environment is ignored.
     let typed = super::command().mut_subcommands(|command| command.mut_args(|argument| argument.env(None)));
     let typed = typed.try_get_matches_from(&*super::ARGUMENTS).err();

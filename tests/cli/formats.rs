@@ -18,11 +18,11 @@ fn outputs_of_other_formats_are_refused_and_not_created() {
     };
     for (name, input, helps) in [
         ("out.parquet.gz", &table, parquet),
-        ("out.XLSX", &text, "cannot write a spreadsheet; use -o {}/out.txt"),
+        ("out.XLSX", &text, "cannot write xlsx; use -o {}/out.txt"),
         ("out.arrow", &text, arrow),
-        ("out.sqlite", &text, "cannot write a database"),
-        ("out.zip", &text, "cannot write an archive"),
-        ("out.pdf", &text, "cannot write a document"),
+        ("out.sqlite", &text, "cannot write sqlite"),
+        ("out.zip", &text, "cannot write zip"),
+        ("out.pdf", &text, "cannot write pdf"),
         ("out.csv.xz", &table, "cannot write xz; use: gpusort sort ... | xz > {}/out.csv.xz"),
         ("out.bz2", &text, "cannot write bzip2; use: gpusort sort ... | bzip2 > {}/out.bz2"),
     ] {

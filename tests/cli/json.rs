@@ -150,7 +150,7 @@ fn what_was_meant_is_told() {
     let log = folder.write("log.jsonl", LOG);
     let of_log = |args: &[&str]| refused(&[&["sort"], args, &[&log]].concat(), "");
     let error = of_log(&[]);
-    assert!(error.contains("choose a key column: 'ms', 'user', 'tags', 'ok'; for example -k ms"), "{error}");
+    assert!(error.contains("choose a key column: 'ms', 'user', 'tags', 'ok'; use -k ms"), "{error}");
     let error = of_log(&["-k", "MS"]);
     let expected = "no record has the field 'MS'; the first record has 'ms', 'user', 'tags', 'ok'; did you mean 'ms'? Use -k ms";
     assert!(error.contains(expected), "{error}");

@@ -134,7 +134,7 @@ fn lines_come_out_as_lines_whatever_a_file_is_called() {
         assert_eq!(fs::read_to_string(&to).unwrap(), "3 2\n");
     }
     let error = refused(&["sort", "-k", "1", "--to", "csv"], "1\n");
-    assert!(error.contains("lines cannot be written as csv; write them as text"), "{error}");
+    assert!(error.contains("lines cannot be written as csv; use --to text"), "{error}");
     for args in [["--to", "bin"], ["--to", "npy"], ["-o", &folder.arg("x.u32")], ["-o", &folder.arg("x.npy")]]
     {
         let error = refused(&[&["sort", "-k", "1"], &args[..]].concat(), "1\n");

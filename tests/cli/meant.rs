@@ -26,8 +26,6 @@ fn errors_say_the_command_that_was_meant() {
             "srot: no such file or command; use: gpusort sort pods.txt, or gpusort sort srot pods.txt\n",
         ),
         ("chekc -k 2 x.csv", "use: gpusort check -k 2 x.csv, or gpusort sort chekc -k 2 x.csv\n"),
-        ("-o a.txt -o b.txt pods.txt", "-o is given more than once; name one output\n"),
-        ("gen -o a.u32 --output b.u32", "-o is given more than once; name one output\n"),
         ("--desc 'gone it.txt'", "gpusort sort -r 'gone it.txt'\n"),
         ("sort -k pods.txt", "gpusort sort pods.txt, or gpusort sort -k 1 pods.txt\n"),
         ("sort -r -k gone.txt", "gpusort sort -r gone.txt, or gpusort sort -k 1 gone.txt\n"),
@@ -37,6 +35,7 @@ fn errors_say_the_command_that_was_meant() {
         ("sort --head=2 pods.txt", "gpusort sort --top 2 pods.txt\n"),
         ("sort --nlargest 2 pods.txt", "gpusort sort -r --top 2 pods.txt\n"),
         ("sort -2 pods.txt", "gpusort sort --top 2 pods.txt\n"),
+        ("sort -n2 pods.txt", "-n2 is not an option; for the first 2 use: gpusort sort --top 2 pods.txt\n"),
         ("sort -n 2 pods.txt", "2: no such file; for the first 2 records use --top 2\n"),
         ("sort -k --top 2 pods.txt", "; name the column first, as in -k 1 --top\n"),
         ("sort --by price x.csv", "gpusort sort -k price x.csv\n"),
@@ -60,6 +59,9 @@ fn errors_say_the_command_that_was_meant() {
         let said = said(&folder, arguments);
         assert!(said.ends_with(meant), "{arguments}: {said}");
         assert_eq!(said.lines().count(), 1, "{arguments}: {said}");
+    }
+    for twice in ["-o a.txt -o b.txt pods.txt", "gen -o a.txt --output b.txt"] {
+        assert!(said(&folder, twice).contains("'--output <FILE>' cannot be used multiple times"), "{twice}");
     }
     assert!(!folder.path("a.txt").exists() && !folder.path("b.txt").exists());
     assert!(said(&folder, "sort --nothing x").contains("unexpected argument '--nothing'"));

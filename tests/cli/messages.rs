@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::support::command::{BINARY, refused, run_in_environment, sorted, stderr};
+use crate::support::command::{BINARY, refused, run, run_in_environment, sorted, stderr};
 use crate::support::files::{Folder, npy_of};
 
 const COMMANDS: [&str; 9] =
@@ -144,4 +144,73 @@ fn control_characters_of_input_are_escaped_in_messages() {
         assert!(said.chars().all(plain), "{args:?}: {said:?}");
         assert!(said.lines().all(|line| line.len() < 3000), "{args:?}: {} bytes", said.len());
     }
+}
+
+#[test]
+fn a_remedy_that_is_offered_was_tried() {
+    let mixed = "{\"user\":\"ann\",\"ms\":3}\n{\"user\":7,\"ms\":1}\n";
+    let table = "name,ms\nx,2\n7,1\n";
+    for (format, input, key) in [
+        ("jsonl", mixed, "ms"),
+        ("csv", table, "ms"),
+        ("csv", "a,b\nx,y\n", "a"),
+        // No column fits one kind.
+        ("csv", "a,b\nx,x\n7,7\n", "a:text"),
+        ("csv", "2024-01-01,5\n", "1"),
+    ] {
+        let header = if input.starts_with('2') { &["--no-header"][..] } else { &[] };
+        let sort = [&["sort", "-q", "-f", format], header].concat();
+        let said = refused(&sort, input);
+        assert!(
+            said.contains("choose a key column") && said.ends_with(&format!("; use -k {key}\n")),
+            "{said}"
+        );
+        assert!(!sorted(&[&sort[..], &["-k", key]].concat(), input).is_empty());
+    }
+    // With -n a column of text does not fit.
+    let said = refused(&["sort", "-n", "-f", "csv"], "a,b\nx,1\n");
+    assert!(said.ends_with("; use -k b\n"), "{said}");
+    let ragged = "a,b\n2,1\n1\n";
+    let said = refused(&["sort", "-f", "csv", "-k", "a"], ragged);
+    let remedy = "correct the row, or use --from lines --delimiter ','\n";
+    assert!(said.ends_with(remedy), "{said}");
+    let lines = sorted(&["sort", "-q", "--from", "lines", "--delimiter", ",", "-k", "a"], ragged);
+    assert_eq!(lines, "a,b\n1\n2,1\n");
+    let said = refused(&["sort", "--invalid", "last"], "3\n1\nx\n");
+    assert!(
+        said.ends_with("--invalid has no effect on lines without a key; use -n, or name a key\n"),
+        "{said}"
+    );
+    assert_eq!(sorted(&["sort", "-q", "-n", "--invalid", "last"], "3\n1\nx\n"), "1\n3\nx\n");
+}
+
+#[test]
+fn wrong_values_are_told_with_their_option() {
+    for (args, said) in [
+        (&["--top", "-1"][..], "invalid value '-1' for '--top <K>': expected a number such as 1000"),
+        (&["--parallel", "-1"], "invalid value '-1' for '--parallel <N>': expected a number of at least 1"),
+        (&["--header=x"], "expected a number of lines, such as 2"),
+        (&["--verison"], "a similar argument exists: '--version'"),
+        (&["-t", "ab"], "tip: a field separator is one ASCII character, or tab"),
+        (&["-f", "csv", "-k", "nope:r"], "no column 'nope'; columns: 'a', 'b'"),
+        (&["-f", "csv", "-k", "a", "-o", "s.u32"], "rows of csv cannot be written as u32; use --to csv"),
+    ] {
+        let message = refused(&[&["sort"], args].concat(), "a,b\n1,2\n");
+        assert!(message.contains(said), "{args:?}: {message}");
+    }
+    assert!(sorted(&["sort", "--version"], "").starts_with("gpusort"));
+    assert_eq!(sorted(&["gen", "-n", "2"], ""), sorted(&["gen", "-c", "2"], ""));
+}
+
+#[test]
+fn lines_that_may_be_something_else_are_noted() {
+    for (args, input, note) in [
+        (&[][..], "b\0\na\n", "lines that may be binary data, with a NUL (standard input:1); use -f bin"),
+        (&[], "1,000\n999\n", "sorted lines as text; use --decimal , or --thousands , if they are numbers"),
+        (&["-f", "csv", "-k", "1"], "01/02/2024,a\n02/01/2024,b\n", "took the first row, '01/02/2024', as"),
+    ] {
+        let message = stderr(&run(&[&["sort"], args].concat(), input));
+        assert!(message.contains(note), "{message}");
+    }
+    assert_eq!(stderr(&run(&["sort", "-z"], "b\0a\0")), "");
 }

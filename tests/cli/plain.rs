@@ -190,7 +190,10 @@ fn lines_are_lines_whatever_is_said_of_their_fields() {
         assert_eq!(json(args, "2\n1\n\n")["format"], "lines", "{args:?}");
     }
     // Without a key or a kind there is nothing that could be invalid.
-    assert!(refused(&["sort", "--invalid", "last"], "1\n").contains("--invalid applies to numbers"));
+    assert!(
+        refused(&["sort", "--invalid", "last"], "1\n")
+            .contains("--invalid has no effect on lines without a key; use -n, or name a key")
+    );
     for (args, input, column, kind) in [
         (&["-u"][..], "2\n1\n", "1", "number"),
         (&["-t", "f32"], "2 9\n1 8\n", "1", "f32"),

@@ -75,7 +75,7 @@ fn errors_in_a_table_name_their_place() {
     assert!(!stderr(&run(&["sort", "-q", "-f", "csv"], "5\n3\n1\n")).contains(note));
     let missing = refused(&["sort", "-k", "prices", &table], "");
     assert!(missing.contains("t.csv: no column 'prices'; columns: 'id', 'price'"), "{missing}");
-    assert!(refused(&["sort", &table], "").contains("choose a key column: 'id', 'price'; for example -k id"));
+    assert!(refused(&["sort", &table], "").contains("choose a key column: 'id', 'price'; use -k id"));
     let ragged = refused(&["sort", "-f", "csv", "-k", "1"], "a,b\n1,\"x\ny\"\n2\n");
     assert!(ragged.contains("standard input:4: 1 field, but the first row has 2"), "{ragged}");
     let unclosed = refused(&["sort", "-f", "csv", "-k", "1"], "a,b\n1,2\n3,\"x\n4,5\n");

@@ -123,7 +123,6 @@ fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<O
     }
     let files = &args.order.files;
     ensure!(!files.is_empty(), "--each needs input files");
-    ensure!(!args.argsort, "--each keeps the format of each file; leave out --argsort");
     // The options common to all files.
     let rest = SortArgs { order: OrderArgs { files: Vec::new(), ..args.order.clone() }, ..args.clone() };
     let inputs: HashSet<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();

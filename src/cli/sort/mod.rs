@@ -53,13 +53,23 @@ impl SortArgs {
     /// Returns when to show a progress bar.
     fn when(&self) -> args::Progress {
         let is_silent = self.quiet || self.feeds_a_pipe();
-        if is_silent && !self.progress_typed { args::Progress::Never } else { self.progress.progress }
+        if is_silent && !self.is_typed("progress") { args::Progress::Never } else { self.progress.progress }
+    }
+
+    /// Returns true if this option was typed.
+    fn is_typed(&self, option: &str) -> bool {
+        self.typed.contains(&option)
+    }
+
+    /// Returns the first typed option that selects the device or the method.
+    fn typed_method(&self) -> Option<&'static str> {
+        args::METHOD.into_iter().find(|option| self.is_typed(option))
     }
 
     /// Returns true if standard output is a pipe, and no typed option asks how the data are sorted. The next
     /// program of a pipeline may show its own screen.
     fn feeds_a_pipe(&self) -> bool {
-        let is_asked = self.verbose || self.json || self.timing_typed || self.how_typed.is_some();
+        let is_asked = self.verbose || self.json || self.is_typed("timing") || self.typed_method().is_some();
         !is_asked && stdout_is_pipe()
     }
 }
@@ -92,12 +102,11 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     options::expand(&mut args.order)?;
     meant::check_habits(&args.device, &args.order)?;
     let checks = args.check.is_some() || args.check_quietly;
-    ensure!(!args.explain || !checks && !args.each, "--explain explains a sort; leave out --check or --each");
     ensure!(
         args.each || !args.in_place,
         "--in-place works only with --each; to replace one file, use -o FILE"
     );
-    if let Some(option) = args.how_typed.filter(|_| checks || args.merge) {
+    if let Some(option) = args.typed_method().filter(|_| checks || args.merge) {
         let does = if checks { "--check" } else { "--merge" };
         bail!("--{option} has no effect with {does}; leave it out");
     }

@@ -113,6 +113,10 @@ pub(super) fn note(note: &Note, did: &str) -> Option<String> {
         Note::WholeLines(field, place) => {
             format!("{did} whole lines as text: '{field}' ({place}) is not like the other first fields")
         }
+        Note::Binary(place) => format!(
+            "{did} lines that may be binary data, with a NUL ({place}); \
+             use -f bin -t TYPE for raw numbers, or -z if NUL ends lines"
+        ),
         Note::Separator(name, separator) => {
             let separator = if *separator == '\t' { "tab".to_owned() } else { format!("'{separator}'") };
             format!("took '{name}' as one column; use --delimiter {separator} to split it")
@@ -160,7 +164,7 @@ pub(super) fn timing(
     let has_comments = output_format == Format::Text;
     Ok(match args.timing {
         TimingArg::Off => None,
-        _ if args.quiet && !is_asked && !args.timing_typed => None,
+        _ if args.quiet && !is_asked && !args.is_typed("timing") => None,
         // Nobody would read the timing.
         TimingArg::Auto if !to_stdout && !stdout_is_open() => None,
         TimingArg::Auto if !to_stdout && (is_seen || is_asked) => Some(TimingTo::Stdout),
@@ -169,7 +173,7 @@ pub(super) fn timing(
         TimingArg::Stdout if !to_stdout => Some(TimingTo::Stdout),
         TimingArg::Stdout if has_comments => Some(TimingTo::StdoutComment),
         // A default from the environment must not cause an error.
-        TimingArg::Stdout if args.timing_typed => bail!(
+        TimingArg::Stdout if args.is_typed("timing") => bail!(
             "--timing stdout would mix with the {} data; write the data to a file with -o",
             output_format.name()
         ),
