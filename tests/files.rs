@@ -347,6 +347,12 @@ fn records_of_a_program_are_sorted_in_memory_and_in_parts() {
     let first: Vec<Vec<u8>> =
         first.records([r#"{"n":2}"#, r#"{"n":10}"#]).unwrap().map(Result::unwrap).collect();
     assert_eq!(first, [br#"{"n":10}"#]);
+    let rows = vec!["item,price".to_owned(), "pen,1.20".to_owned(), "desk,249".to_owned()];
+    let by_name = External::new().format(Format::Csv).key("price:r").records(rows.clone()).unwrap();
+    let by_name: Vec<Vec<u8>> = by_name.map(Result::unwrap).collect();
+    assert_eq!(by_name, [&b"item,price"[..], b"desk,249", b"pen,1.20"]);
+    let error = External::new().format(Format::Csv).records(rows).unwrap_err();
+    assert_eq!(error.advice().unwrap(), "use key(\"item\")");
     // Every byte of a record comes back: other line ends, nothing, and the end of records in other modes.
     let bytes = [&b"b\r"[..], b"", b"a\nb", b"\xFF\t"];
     let sorted = External::new().zero_terminated().key("0").records(bytes).unwrap();
