@@ -51,7 +51,7 @@ ROWS = [
     ("a field to the end of the line", b"x b 1\ny b 2\n", "-k2r", None),
     ("a position within a field", b"x3\nx1\n", "-k1.2n", None),
     ("versions", b"1.10\n1.9\n", "-V", None),
-    ("months", b"Feb\nJan\n", "-M", None),
+    ("months", b"Feb\nJan\n", "-M", "-t month"),
     ("random order", b"1\n2\n", "-R", None),
     ("equal numbers; GNU then compares whole lines", b"1 b\n1 a\n", "-n", None),
     ("numbers followed by other characters", MIXED, "-n", "-n --leading"),

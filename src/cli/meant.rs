@@ -42,7 +42,7 @@ const ELSEWHERE: [(&[&str], &str); 24] = [
 
 /// Options of `sort` that gpusort lacks, with the advice for each.
 const OF_SORT: [(&[&str], &str); 7] = [
-    (&["-M", "--month-sort"], "is not supported; use sort -M"),
+    (&["-M", "--month-sort"], "is -t month, or -k 2:month for a field"),
     (&["-R", "--random-sort"], "is not supported; use shuf"),
     (
         &["-i", "--ignore-nonprinting", "--dictionary-order"],

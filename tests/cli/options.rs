@@ -159,13 +159,12 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
     let file = folder.write("x.txt", "2\n1\n");
     for (arguments, said) in [
         (&["-f", "text", "-t,"][..], "or -k N to sort lines by a field"),
-        (&["-M"], "sort -M"),
+        (&["-M"], "-t month"),
         (&["-n", "-V"], "cannot be combined"),
         (&["--files0-from", "x"], "cannot be used with"),
         (&["-k1,3"], "a key for each: -k 1,1 -k 2,2 -k 3,3"),
         (&["-k2.3n"], "positions within a field are not supported; use 2,2n for the whole field"),
         (&["-k3,2n"], "it ends before it begins"),
-        (&["-k1,1M"], "M is not supported"),
         (&["-cC"], "cannot be used with"),
         (&["--each", "-o", "-"], "cannot write to standard output"),
         (&["--each", "-o", &file], "is a file; --each needs a folder"),

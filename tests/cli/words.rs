@@ -304,3 +304,43 @@ fn notes_say_what_would_split_or_read_a_column() {
     let checked = run(&["check"], "1\nx\n");
     assert!(stderr(&checked).contains("compared whole lines as text"), "{}", stderr(&checked));
 }
+
+/// Names in an order of their own: of a list, and of months.
+#[test]
+fn names_have_an_order_of_their_own() {
+    let folder = Folder::new();
+    let list = folder.write("genome.txt", "chr1\t100\nchr2 90\n\nchr10\nchr1\n");
+    let key = |modifiers: &str| format!("1:list={list}{modifiers}");
+    let input = "chr10 a\nM b\nchr2 c\nchr1 d\n\nchr11 e\nCHR1 f\nchr2 g\n";
+    for (key, expected) in [
+        (key(""), "chr1 d\nchr2 c\nchr2 g\nchr10 a\nCHR1 f\nM b\nchr11 e\n\n"),
+        // What the list lacks comes last in both directions.
+        (key(":r"), "chr10 a\nchr2 c\nchr2 g\nchr1 d\nchr11 e\nM b\nCHR1 f\n\n"),
+        (key(":nocase"), "chr1 d\nCHR1 f\nchr2 c\nchr2 g\nchr10 a\nchr11 e\nM b\n\n"),
+    ] {
+        for memory in ["1G", "1"] {
+            assert_eq!(sorted(&["sort", "-q", "-k", &key, "--memory", memory], input), expected, "{key}");
+        }
+        assert!(run(&["check", "-k", &key], expected).status.success(), "{key}");
+        assert_eq!(run(&["check", "-k", &key], input).status.code(), Some(1), "{key}");
+    }
+    let csv = "n,chrom\n1,chr10\n2,chr1\n";
+    assert_eq!(
+        sorted(&["-q", "-f", "csv", "-k", &format!("chrom:list={list}")], csv),
+        "n,chrom\n2,chr1\n1,chr10\n"
+    );
+    // A column of exactly this name comes first.
+    let named = "1:list=x\n2\n1\n";
+    assert_eq!(sorted(&["-q", "-f", "csv", "-k", "1:list=x"], named), "1:list=x\n1\n2\n");
+    assert!(refused(&["-k", "1:list=missing.txt"], "a\n").contains("missing.txt: cannot read"));
+    assert!(refused(&["-k", &format!("0:list={list}")], "a\n").contains("takes no kind"));
+
+    let months = "Sep a\nmarch b\nJAN c\n\nseptember d\n";
+    let expected = "JAN c\nmarch b\nSep a\nseptember d\n\n";
+    for args in [&["-k", "1:month"][..], &["-k1,1M"], &["-t", "month", "-k", "1"], &["-t", "month"]] {
+        assert_eq!(sorted(&[&["-q"], args].concat(), months), expected, "{args:?}");
+    }
+    let said = refused(&["-k", "1:month"], "Jan\nSept\n");
+    assert!(said.contains("stdin:2: 'Sept' is not the name of a month"), "{said}");
+    assert_eq!(sorted(&["-q", "-t", "hex"], "f a\n0x10 b\n1 d\n1 c\n"), "1 c\n1 d\nf a\n0x10 b\n");
+}

@@ -291,7 +291,16 @@ def value(field: Field, decision: Decision, notation: Notation, leading: bool, n
         if not decision.looked and versions.points_of_version(encode(text)) is None:
             mark("version-key-of-a-field-that-is-none")
         return encode(text)
+    if decision.kind == "month":
+        return month(text)
     return exact_numbers.parse_hex(text)
+
+
+def month(text: str) -> int | None:
+    """Give the number of a month by its name, short or long, in any case (section 4, `:month`)."""
+    long = "january february march april may june july august september october november december".split()
+    names = [{name, name[:3]} for name in long]
+    return next((number for number, both in enumerate(names) if text.lower() in both), None)
 
 
 def number_value(field: Field, text: str, decision: Decision, notation: Notation, leading: bool):

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from undecided import mark
 
 FORMATS = {"lines", "csv", "tsv", "jsonl"}
-KINDS = {"number", "time", "size", "duration", "version", "text", "hex"}
+KINDS = {"number", "time", "size", "duration", "version", "text", "hex", "month"}
 LETTER_KINDS = {"n": "number", "g": "number", "h": "size", "V": "version"}
+KINDS_OF_KEYS = LETTER_KINDS | {"M": "month"}
 
 
 class Refusal(Exception):
@@ -61,7 +62,7 @@ class Options:
 
 def parse_key(raw: str) -> Key:
     """Read one key: the form of `sort`, a number or a name with modifiers (section 4)."""
-    sort_key = re.fullmatch(r"([0-9]+)(?:,([0-9]+))?([nghVfbr]*)", raw)
+    sort_key = re.fullmatch(r"([0-9]+)(?:,([0-9]+))?([nghVMfbr]*)", raw)
     if sort_key and (sort_key[2] or sort_key[3]):
         return parse_sort_key(raw, sort_key)
     column, *modifiers = raw.split(":")
@@ -81,7 +82,7 @@ def parse_sort_key(raw: str, match: re.Match) -> Key:
     first, letters = int(match[1]), match[3]
     if match[2] and int(match[2]) != first:
         raise Refusal("keys of several fields are not of this oracle")
-    kinds = {LETTER_KINDS[letter] for letter in letters if letter in LETTER_KINDS}
+    kinds = {KINDS_OF_KEYS[letter] for letter in letters if letter in KINDS_OF_KEYS}
     if len(kinds) > 1 or first == 0:
         raise Refusal("key")
     return Key(raw, first, kinds.pop() if kinds else None, "r" if "r" in letters else None, "f" in letters, bool(letters))

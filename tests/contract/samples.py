@@ -244,6 +244,12 @@ def hexadecimal(r: Random) -> Sample:
                   ["1:hex", "1:hex:r", "1:text", "2"])
 
 
+def months(r: Random) -> Sample:
+    names = ["Jan", "feb", "MAR", "April", "may", "JUNE", "Jul", "August", "sept", "SEP", "October", "nov", "December", "x"]
+    return Sample("months.txt", [f"{r.choice(names)} {r.choice(WORDS)}" for _ in range(count(r))], ["1:month", "1:month:r", "1,1M", "1M", "1:text", "2"],
+                  options=[[], ["--invalid", "last"], ["--invalid=skip"], ["-u", "--invalid=skip"]])
+
+
 def numbers(r: Random) -> Sample:
     maker = r.choice([number, extreme, extreme])
     tail = r.choice([False, True])
@@ -357,7 +363,7 @@ FAMILIES = {
     "ls-l": ls_l, "ls-lh": lambda r: ls_l(r, True), "du": du, "df": df, "ps": ps, "free": free, "docker": docker, "kubectl": kubectl, "access-log": access_log,
     "syslog": syslog, "nginx-error": nginx_error, "go-log": go_log, "git-log": git_log, "iso-times": iso_times, "prices": prices,
     "thousands": thousands, "decimal-comma": decimal_comma, "mixed": mixed, "dates-csv": dates_csv, "tsv": tsv, "versions": versions,
-    "addresses": addresses, "durations": durations, "hex": hexadecimal, "numbers": numbers, "sizes": sizes, "words": words,
+    "addresses": addresses, "durations": durations, "hex": hexadecimal, "months": months, "numbers": numbers, "sizes": sizes, "words": words,
     "authorized-keys": authorized_keys, "passwd": passwd, "uniq-counts": counted, "leading": leading, "vcf": vcf, "gff": gff,
     "json-lines": json_lines, "blank-lines": blanks, "quoted": quoted, "epochs": epochs, "columns-of-blanks": columns_of_blanks, "soup": soup, "soup-csv": soup_csv,
 }

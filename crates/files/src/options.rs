@@ -229,7 +229,8 @@ impl Options {
         let order = self.order(reading);
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let tells_spelling = self.unique && !self.keys.is_empty();
-        let by = KeySpec { keys: self.keys.clone(), element, order, spelling, tells_spelling };
+        let keys = self.keys.iter().map(Key::with_names).collect::<Result<_, _>>()?;
+        let by = KeySpec { keys, element, order, spelling, tells_spelling };
         if self.in_place {
             inputs.iter().try_for_each(Input::check_replaceable)?;
         }

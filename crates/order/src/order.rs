@@ -56,6 +56,10 @@ pub enum TextOrder {
     Version,
     /// The hexadecimal number, of any length.
     Hex,
+    /// The month, by its name.
+    Month,
+    /// The place in a list of names; other texts come last, by their bytes.
+    List,
 }
 
 impl Reading {

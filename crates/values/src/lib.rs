@@ -7,7 +7,7 @@
 //! |---|---|
 //! | number, size | a word; a tail decides between equal words |
 //! | time, duration | a word: nanoseconds, attoseconds |
-//! | version, hex, text | bytes |
+//! | version, hex, month, list, text | bytes |
 //!
 //! An internal part of `gpusort`: any release may change all of it.
 
@@ -19,6 +19,7 @@ mod digits;
 pub mod duration;
 pub mod hex;
 pub mod marks;
+pub mod names;
 pub mod number;
 pub mod size;
 pub mod spelling;

@@ -311,7 +311,7 @@ fn day(text: &[u8]) -> Option<(u32, &[u8])> {
 
 /// The number of the month of an English abbreviation in any case.
 #[inline]
-fn month(name: [u8; 3]) -> Option<u32> {
+pub(crate) fn month(name: [u8; 3]) -> Option<u32> {
     // The bit makes a capital letter small, and turns no other character into a letter.
     let name = name.map(|letter| letter | 0x20);
     let (names, _) = b"janfebmaraprmayjunjulaugsepoctnovdec".as_chunks();

@@ -54,7 +54,7 @@ class Options(TypedDict, total=False):
 
     type: str
     """What keys are that do not say it: ``number``, ``time``, ``size``, ``duration``, ``version``,
-    ``text`` or ``hex``, or a type of numbers such as ``u32`` or ``f64``; what their fields are, without
+    ``text``, ``hex`` or ``month``, or a type of numbers such as ``u32`` or ``f64``; what their fields are, without
     it."""
     from_: str
     """The format of the inputs: ``lines``, ``csv``, ``tsv``, ``jsonl``, ``bin``, ``npy``, ``parquet``,
@@ -116,8 +116,8 @@ class Report:
     bytes: int
     """Bytes of input."""
     types: list[str]
-    """What the keys are: ``number``, ``time``, ``size``, ``duration``, ``version``, ``text`` or ``hex``;
-    of binary and of columns with types, these."""
+    """What the keys are: ``number``, ``time``, ``size``, ``duration``, ``version``, ``text``, ``hex``,
+    ``month`` or ``list``; of binary and of columns with types, these."""
     format: str
     """The format of what was written."""
     runs: int

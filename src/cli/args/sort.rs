@@ -200,8 +200,8 @@ pub(crate) struct OrderArgs {
     /// Type of the keys; one character is the field separator
     ///
     /// auto finds the kind of keys in the data, and the type of binary by the extension. time, size,
-    /// duration, text, version and hex set the kind of keys without one. A single character is a field
-    /// separator, as in sort.
+    /// duration, text, version, hex and month set the kind of keys without one. A single character is a
+    /// field separator, as in sort.
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto")]
     #[arg(value_parser = type_or_separator(), help_heading = INPUT)]
     pub(crate) element: TypeArg,
@@ -264,9 +264,9 @@ pub(crate) struct OrderArgs {
     /// Column by name or number; price:r is descending; repeat for ties
     ///
     /// 0 is the whole record as text, -1 the last field. Modifiers follow after a colon: r is descending, a
-    /// ascending; number, time, size, duration, text, version or hex set the kind; nocase ignores case in
-    /// text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as in sort. Without
-    /// a key, lines sort by their first field unless it is text, then by the whole line.
+    /// ascending; number, time, size, duration, text, version, hex, month or list=FILE set the kind; nocase
+    /// ignores case in text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as
+    /// in sort. Without a key, lines sort by their first field unless it is text, then by the whole line.
     #[arg(short, long, value_name = "KEY", allow_hyphen_values = true, help_heading = ORDER)]
     pub(crate) key: Vec<String>,
 

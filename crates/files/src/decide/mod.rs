@@ -259,7 +259,7 @@ impl Decider<'_> {
     fn decide_lines(&self, decisions: &mut Decisions) -> Result<(), Error> {
         let by = self.asked.by;
         let record = ResolvedKey::record(by);
-        let is_text = by.order.reading.is_text();
+        let is_text = matches!(by.order.reading, Reading::Text(TextOrder::Bytes | TextOrder::Version));
         if is_text || by.order.nocase && by.order.reading == Reading::Any {
             decisions.how.keys = vec![record];
             return Ok(());

@@ -59,7 +59,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
                 matches!(values, Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..))
             }
             Reading::Durations => matches!(values, DataType::Duration(_)),
-            Reading::Text(TextOrder::Bytes | TextOrder::Version) => is_text,
+            Reading::Text(TextOrder::Bytes | TextOrder::Version | TextOrder::Month) => is_text,
             _ => false,
         };
         if !is_of_kind {

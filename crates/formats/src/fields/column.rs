@@ -69,7 +69,7 @@ pub struct Column {
     pub(super) words: keys::Column,
     key: ResolvedKey,
     reader: Reader,
-    /// The tail of the last number.
+    /// The tail of the last number, or the key of the last name of a list.
     tail: Vec<u8>,
 }
 
@@ -282,6 +282,12 @@ impl Column {
         let keys::Column::Texts(texts) = &mut self.words else { panic!("the column is of text") };
         if let Some(class) = class_of_text(&self.key, field) {
             return Err(NotAdded::Null(class));
+        }
+        if let Some(names) = &self.key.names {
+            self.tail.clear();
+            let KeyOrder { nocase, descending, .. } = self.key.order;
+            names.push(&field.value(), nocase, descending, &mut self.tail);
+            return texts.push_bytes(&self.tail).map_err(|_| NotAdded::TooLong);
         }
         // Only plain text keeps the blanks around a field.
         if self.key.order.text_order() != TextOrder::Bytes && self.key.column != ColumnAt::Whole {

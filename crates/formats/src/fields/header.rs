@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gpusort_order::key::ElementType;
+use gpusort_values::names::Names;
 use gpusort_values::number::Sign;
 use gpusort_values::survey::TimeForm;
 
@@ -42,6 +43,8 @@ pub struct ResolvedKey {
     pub form: Option<TimeForm>,
     /// The spelling of fields.
     pub spelling: Arc<Spelling>,
+    /// The names of a list, without case if the order ignores case.
+    pub names: Option<Arc<Names>>,
 }
 
 /// The place of a key's field in a record.
@@ -80,6 +83,7 @@ impl ResolvedKey {
             sign: None,
             form: None,
             spelling: by.spelling.clone(),
+            names: None,
         }
     }
 
@@ -207,10 +211,17 @@ impl Header {
         };
         let mut found: Vec<ResolvedKey> = Vec::with_capacity(keys.len());
         for key in keys {
-            let column = self.find_one(key, by, table)?;
+            let mut column = self.find_one(key, by, table)?;
+            if column.order.text_order() == TextOrder::List {
+                column.names.clone_from(&key.names);
+                if let Some(names) = column.names.as_mut().filter(|_| column.order.nocase) {
+                    *names = Arc::new(names.ignoring_case());
+                }
+            }
             // A repeated column would only compare equal fields.
             let same = |other: &ResolvedKey| {
-                (&other.column, other.order.reading) == (&column.column, column.order.reading)
+                (&other.column, other.order.reading, &other.names)
+                    == (&column.column, column.order.reading, &column.names)
                     && other.order.nocase <= column.order.nocase
             };
             if !found.iter().any(same) {

@@ -11,12 +11,16 @@
 //! ```
 
 use std::convert::Infallible;
+use std::fs;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use gpusort_order::key::ElementType;
+use gpusort_values::names::Names;
 
-use crate::human::quoted;
+use crate::error::Error;
+use crate::human::{self, quoted};
 use crate::order::{KeyOrder, Reading, TextOrder};
 use crate::spelling::Spelling;
 
@@ -38,11 +42,15 @@ pub enum Kind {
     Version,
     /// Hexadecimal numbers of any length, with or without `0x`.
     Hex,
+    /// Names of months, short or long, in any case.
+    Month,
+    /// Names in the order of a list: see [`Key::list`].
+    List,
 }
 
 impl Kind {
-    /// All kinds, with their names.
-    pub const ALL: [(&'static str, Self); 7] = [
+    /// All kinds that have names; a list has the name of its file.
+    pub const ALL: [(&'static str, Self); 8] = [
         ("number", Self::Number),
         ("time", Self::Time),
         ("size", Self::Size),
@@ -50,6 +58,7 @@ impl Kind {
         ("text", Self::Text),
         ("version", Self::Version),
         ("hex", Self::Hex),
+        ("month", Self::Month),
     ];
 
     /// The reading of fields of this kind.
@@ -63,6 +72,8 @@ impl Kind {
             Self::Text => Reading::Text(TextOrder::Bytes),
             Self::Version => Reading::Text(TextOrder::Version),
             Self::Hex => Reading::Text(TextOrder::Hex),
+            Self::Month => Reading::Text(TextOrder::Month),
+            Self::List => Reading::Text(TextOrder::List),
         }
     }
 }
@@ -81,6 +92,9 @@ pub struct Key {
     pub(super) said: String,
     /// The possible meanings; the first one whose column exists applies.
     pub(super) readings: Vec<KeyMeaning>,
+    /// The file with the names of [`Kind::List`], and these names once they are read.
+    list: Option<PathBuf>,
+    pub(super) names: Option<Arc<Names>>,
 }
 
 /// A possible meaning of a key.
@@ -159,7 +173,7 @@ impl Modifiers {
 impl Key {
     fn new(said: String, columns: impl IntoIterator<Item = ColumnRef>) -> Self {
         let reading = |column| KeyMeaning { column, said: Modifiers::default() };
-        Self { said, readings: columns.into_iter().map(reading).collect() }
+        Self { said, readings: columns.into_iter().map(reading).collect(), list: None, names: None }
     }
 
     /// The column with exactly this name. If the column is missing and the name is a number, the
@@ -210,6 +224,13 @@ impl Key {
         self.said(|said| said.nocase = true)
     }
 
+    /// Orders the fields as the names in this file: the first field of each of its lines. Other fields come last, by
+    /// their bytes.
+    #[must_use]
+    pub fn list(self, file: impl Into<PathBuf>) -> Self {
+        Self { list: Some(file.into()), ..self.kind(Kind::List) }
+    }
+
     fn said(mut self, say: impl Fn(&mut Modifiers)) -> Self {
         self.readings.iter_mut().for_each(|reading| say(&mut reading.said));
         self
@@ -219,7 +240,25 @@ impl Key {
     /// the text without its last modifier (such as `:r`), without its last two, and so on.
     /// Otherwise the key is a number, or a key of `sort`, such as `2,2nr`.
     pub fn parse(said: &str) -> Self {
-        let mut parts = vec![(said, Modifiers::default())];
+        let Some((column, list)) = said.split_once(":list=") else {
+            return Self::parse_with(said, Modifiers::default());
+        };
+        // The modifiers behind the name of the file.
+        let (mut file, mut modifiers) = (list, Modifiers { kind: Some(Kind::List), ..Modifiers::default() });
+        while let Some((rest, name)) = file.rsplit_once(':')
+            && let Some(more) = modifiers.with(name)
+        {
+            (file, modifiers) = (rest, more);
+        }
+        let mut key = Self::parse_with(column, modifiers);
+        let column = ColumnRef::Name(said.to_owned());
+        key.readings.insert(0, KeyMeaning { column, said: Modifiers::default() });
+        Self { said: said.to_owned(), list: Some(file.into()), ..key }
+    }
+
+    /// Parses a key without a list. `beside` are the modifiers behind it.
+    fn parse_with(said: &str, beside: Modifiers) -> Self {
+        let mut parts = vec![(said, beside)];
         while let Some((rest, modifiers)) = parts.last()
             && let Some((rest, name)) = rest.rsplit_once(':')
             && let Some(modifiers) = modifiers.with(name)
@@ -272,12 +311,23 @@ impl Key {
         if readings.iter().any(|reading| is_certain(&reading.column)) {
             readings.retain(|reading| is_certain(&reading.column));
         }
-        Self { said: said.to_owned(), readings }
+        Self { said: said.to_owned(), readings, list: None, names: None }
     }
 }
 
 #[doc(hidden)]
 impl Key {
+    /// Reads the list, if the key has one.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn with_names(&self) -> Result<Self, Error> {
+        let Some(list) = &self.list else { return Ok(self.clone()) };
+        let text = fs::read(list).map_err(|error| Error::io(human::path(list), "read", error))?;
+        Ok(Self { names: Some(Arc::new(Names::of_list(&text))), ..self.clone() })
+    }
+
     /// Returns the problem of a key that no input supports.
     pub fn problem(&self) -> Option<String> {
         self.refused().filter(|_| self.readings.len() == 1)
@@ -369,7 +419,6 @@ fn between(begin: Position, end: Option<Position>) -> Result<(usize, Modifiers),
     let all = [letters, end.map_or("", |(_, _, letters)| letters)].concat();
     let unsupported = all.chars().find_map(|letter| match letter {
         'd' | 'i' => Some(format!("{letter} is not supported: every byte of text counts")),
-        'M' => Some("M is not supported; use sort -M".to_owned()),
         'R' => Some("R is not supported; use shuf".to_owned()),
         _ => None,
     });
@@ -383,11 +432,17 @@ fn between(begin: Position, end: Option<Position>) -> Result<(usize, Modifiers),
             "positions within a field are not supported; use {field},{field}{letters} for the whole field"
         ));
     }
-    let kinds = [('n', Kind::Number), ('g', Kind::Number), ('h', Kind::Size), ('V', Kind::Version)];
+    let kinds = [
+        ('n', Kind::Number),
+        ('g', Kind::Number),
+        ('h', Kind::Size),
+        ('V', Kind::Version),
+        ('M', Kind::Month),
+    ];
     let mut kinds = kinds.into_iter().filter(|&(letter, _)| all.contains(letter)).map(|(_, kind)| kind);
     let kind = kinds.next();
     if kinds.next().is_some() {
-        return Err("n, g, h and V cannot be combined in one key".to_owned());
+        return Err("n, g, h, V and M cannot be combined in one key".to_owned());
     }
     let last = end.map_or(field, |(field, ..)| field);
     if last < field {
@@ -452,6 +507,7 @@ mod tests {
             ("2h", Modifiers { kind: Some(Kind::Size), ..n }),
             ("2,2r", Modifiers { descending: reversed, ..own }),
             ("2r", Modifiers { descending: reversed, ..own }),
+            ("2M", Modifiers { kind: Some(Kind::Month), ..n }),
             ("2,2Vr", Modifiers { kind: Some(Kind::Version), descending: reversed, ..n }),
             ("2b,2fr", Modifiers { nocase: true, descending: reversed, ..own }),
         ] {
@@ -466,7 +522,7 @@ mod tests {
             ("2,2.5", "use 2,2 for the whole field"),
             ("3,2n", "use 3,3 for the whole field"),
             ("2,4", "-k 2,2 -k 3,3 -k 4,4"),
-            ("2,2M", "M is not supported"),
+            ("2,2nM", "cannot be combined"),
             ("1,1d", "every byte"),
             ("2.1", "use 2,2 for the whole field"),
             ("2,2nV", "cannot be combined"),
