@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use super::Tables;
 use super::keys::{KeyArrays, TableKey};
 use super::read::{Reading, taken};
-use gpusort_base::error::{Error, Hint};
+use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, map_parts};
 use gpusort_external::{Disorder, Last};
 use gpusort_formats::arrow::{Part, Table};
