@@ -4,6 +4,8 @@
 //! an optional exponent, or `inf`, `infinity` or `nan` in any case.
 
 use gpusort_order::key::{ElementType, Form};
+use gpusort_values::digit_words::{ZEROS, eight};
+use gpusort_values::number::{POWERS, parse_short};
 
 /// Returns true if this byte separates tokens.
 #[inline]
@@ -146,15 +148,10 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Advances past the current token and returns true if the token has this length.
+    /// Advances past the current token, which has this length.
     #[inline]
-    pub(super) fn pass(&mut self, length: usize) -> bool {
-        let end = self.next + length;
-        let ends = self.bytes.get(end).is_none_or(|&byte| is_space(byte));
-        if ends {
-            self.next = end;
-        }
-        ends
+    pub(super) fn pass(&mut self, length: usize) {
+        self.next += length;
     }
 
     /// Returns the current token as a short integer, if possible.
@@ -185,7 +182,7 @@ impl<'a> Iterator for Tokens<'a> {
 /// and for integers that neither u64 nor i64 holds.
 #[inline]
 pub(super) fn integer(token: &[u8]) -> Option<i128> {
-    let digits = token.strip_prefix(b"-").unwrap_or(token);
+    let ([b'-', digits @ ..] | digits) = token;
     if !matches!(digits, [b'1'..=b'9', ..]) {
         return (token == b"0").then_some(0);
     }
@@ -247,59 +244,33 @@ fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
 /// lowest byte.
 #[inline]
 fn leading_digits(bytes: u64) -> (u64, usize) {
-    const ONES: u64 = u64::MAX / 255;
-    let values = bytes ^ (ONES * u64::from(b'0'));
-    // The top bit of the lowest byte above 9: no carry from a byte below reaches it.
-    let others = (values.wrapping_add(ONES * (0x80 - 10)) | values) & (ONES << 7);
-    let count = others.trailing_zeros() as usize / 8;
-    if count == 0 {
-        return (0, 0);
-    }
-    // Pads to eight digits with leading zeros, then combines digits to pairs, pairs to fours, fours
-    // to eight.
-    let eight = values << (64 - 8 * count);
-    let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00FF_00FF_00FF_00FF;
-    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
-    let eights = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF;
-    (eights, count)
+    let values = bytes ^ ZEROS;
+    let count = eight::others(values).trailing_zeros() as usize / 8;
+    // Pads to eight digits with leading zeros.
+    (if count == 0 { 0 } else { eight::integer(values << (64 - 8 * count)) }, count)
 }
 
-/// Powers of ten, which f64 holds exactly.
-pub(super) const POWERS: [f64; 16] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-
-/// Parses the decimal at the start of these bytes: at most 15 digits, on both sides of the point,
-/// without redundant leading zeros. Returns the value, the number of digits after the point, and the
-/// length.
+/// Parses a decimal of at most 15 digits, on both sides of the point, without redundant leading zeros. Returns the
+/// value, and the number of digits after the point.
 ///
 /// The value is the exact quotient of an integer and a power of ten, rounded once. With at most 15 digits,
 /// different decimals have different values.
 #[inline]
-pub(super) fn fixed(bytes: &[u8]) -> Option<(f64, u8, usize)> {
+pub(super) fn fixed(token: &[u8]) -> Option<(f64, u8)> {
     const MOST: usize = 15;
-    let is_negative = bytes.first() == Some(&b'-');
-    let digits = &bytes[usize::from(is_negative)..];
-    let (mut units, mut length, mut whole) = (0, 0, None);
-    while let Some(&byte) = digits.get(length) {
-        match byte {
-            b'0'..=b'9' => units = units * 10 + u64::from(byte - b'0'),
-            b'.' if whole.is_none() => whole = Some(length),
-            _ => break,
-        }
-        length += 1;
-        if length > MOST + 1 {
-            return None;
-        }
-    }
-    let whole = whole.filter(|&whole| whole == 1 || whole > 1 && digits[0] != b'0')?;
-    let fraction = length - whole - 1;
-    // A negative zero would lose its sign.
-    if fraction == 0 || is_negative && units == 0 {
+    let ([b'-', digits @ ..] | digits) = token;
+    if digits.len() > MOST + 1 || !matches!(digits, [b'0', b'.', ..] | [b'1'..=b'9', ..]) {
         return None;
     }
+    let (units, scale) = parse_short(digits)?;
+    let is_negative = digits.len() < token.len();
+    // A negative zero would lose its sign.
+    if scale == 0 || is_negative && units == 0 {
+        return None;
+    }
+    let fraction = scale.unsigned_abs() as usize;
     let value = units as f64 / POWERS[fraction];
-    let value = if is_negative { -value } else { value };
-    Some((value, fraction as u8, length + usize::from(is_negative)))
+    Some((if is_negative { -value } else { value }, fraction as u8))
 }
 
 /// Returns the range of an integer type.
@@ -355,12 +326,12 @@ mod tests {
             "-0.0",
             "1234567890.123456",
             "x",
+            "1.25e3",
+            "-0.50.1",
+            "1.5x",
         ] {
             assert_eq!(fixed(token.as_bytes()), None, "{token}");
         }
-        // Bytes after the decimal do not matter.
-        assert_eq!(fixed(b"1.25e3"), Some((1.25, 2, 4)));
-        assert_eq!(fixed(b"-0.50.1"), Some((-0.5, 2, 5)));
     }
 
     #[test]
@@ -429,8 +400,8 @@ mod tests {
                 prop_assert_eq!(fixed(token.as_bytes()), None);
                 return Ok(());
             }
-            let (value, count, length) = fixed(token.as_bytes()).unwrap();
-            prop_assert_eq!((usize::from(count), length), (fraction, token.len()));
+            let (value, count) = fixed(token.as_bytes()).unwrap();
+            prop_assert_eq!(usize::from(count), fraction);
             prop_assert_eq!(value.to_bits(), token.parse::<f64>().unwrap().to_bits());
             let mut printed = Vec::new();
             push_fixed(value, count, &mut printed);

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use gpusort_order::key::{Form, KeyMap, Word};
+use gpusort_values::number::POWERS;
 use half::f16;
 
-use super::number::POWERS;
 use super::print;
 use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::memory::prefetch;

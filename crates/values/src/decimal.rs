@@ -50,7 +50,7 @@ const ORIGIN: u128 = 1 << 127;
 const MOST_EXPONENT: i64 = 1_000_000_000_000_000_000;
 
 /// Powers of ten. An `f64` holds them exactly up to 10^22.
-const POWERS: [f64; 28] = [
+pub const POWERS: [f64; 28] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27,
 ];
@@ -218,7 +218,7 @@ impl Decimal {
 /// Reads digits with or without a point: up to 32 bytes, whose digits are an integer of 64 bits. The scale of
 /// the integer is minus the number of decimals.
 #[inline]
-pub(crate) fn parse_short(text: &[u8]) -> Option<(u64, i64)> {
+pub fn parse_short(text: &[u8]) -> Option<(u64, i64)> {
     match text.len() {
         1..=8 => {
             let digits = load8(text);

@@ -1,7 +1,7 @@
 //! Digits of a text as words, with the value of one digit in each byte.
 
 /// Eight digits 0.
-const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
+pub const ZEROS: u64 = b'0' as u64 * (u64::MAX / 255);
 
 /// The values of 1 to 8 digits, one in each byte, the last digit in the highest byte. Other bytes have values
 /// above 9.
@@ -38,12 +38,13 @@ pub(crate) fn load16(text: &[u8]) -> u128 {
 /// Defines functions of words with the value of one digit in each byte.
 macro_rules! digits_in_words {
     ($name:ident, $word:ident, $integer:expr) => {
-        pub(crate) mod $name {
+        /// Words of this width.
+        pub mod $name {
             const BYTES: $word = $word::MAX / 255;
 
             /// The highest bit of each byte without a digit.
             #[inline]
-            pub(crate) fn others(word: $word) -> $word {
+            pub fn others(word: $word) -> $word {
                 ((word & (BYTES * 0x7F)) + BYTES * (0x80 - 10) | word) & (BYTES << 7)
             }
 
@@ -69,7 +70,7 @@ macro_rules! digits_in_words {
 
             /// The integer of all digits.
             #[inline]
-            pub(crate) fn integer(digits: $word) -> u64 {
+            pub fn integer(digits: $word) -> u64 {
                 $integer(digits)
             }
         }

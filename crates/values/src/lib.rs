@@ -14,7 +14,7 @@
 pub mod day_month;
 mod decimal;
 pub mod decision;
-mod digit_words;
+pub mod digit_words;
 mod digits;
 pub mod duration;
 pub mod hex;

@@ -9,7 +9,7 @@
 use std::fmt;
 
 use crate::decimal::{self, Decimal, ZERO};
-pub use crate::decimal::{MID, integer, of_float, of_integer};
+pub use crate::decimal::{MID, POWERS, integer, of_float, of_integer, parse_short};
 use crate::digits::{self, split_sign};
 use crate::marks::{Marks, strip_char};
 use crate::size::{Units, parse_unit};

@@ -54,9 +54,9 @@ fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
         let mut keys = Vec::with_capacity(bytes.len() / 8);
         let mut digits = None;
         let mut tokens = Tokens::new(bytes, per_line);
-        while let Some(start) = tokens.find() {
-            let (value, of_this, length) = fixed(&bytes[start..])?;
-            if *digits.get_or_insert(of_this) != of_this || !tokens.pass(length) {
+        for (_, token) in &mut tokens {
+            let (value, of_this) = fixed(token)?;
+            if *digits.get_or_insert(of_this) != of_this {
                 return None;
             }
             keys.push(value.to_bits().key(map));
