@@ -106,21 +106,17 @@ impl Budget {
 
     /// Returns the bytes for this sort, raised to its minimum.
     pub fn bytes(&self) -> u64 {
-        self.part_of(self.total())
+        (self.total() / self.sharing).max(LEAST)
     }
 
     /// Returns the bytes for this sort, if the total is known.
     fn known(&self) -> Option<u64> {
-        self.total.get().map(|&total| self.part_of(total))
+        self.total.get().map(|_| self.bytes())
     }
 
     /// Returns true if the total is known.
     pub fn is_known(&self) -> bool {
         self.total.get().is_some()
-    }
-
-    fn part_of(&self, total: u64) -> u64 {
-        (total / self.sharing).max(LEAST)
     }
 
     /// Returns true if one part may have this number of records.

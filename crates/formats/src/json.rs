@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub use gpusort_values::json::Json as Value;
 use memchr::memchr;
 
 /// The maximum depth of a line, since each level takes stack memory.
@@ -386,35 +387,6 @@ impl Line<'_> {
             at = digits(at + 1 + usize::from(matches!(self.byte(at + 1), b'+' | b'-')))?;
         }
         Ok(at)
-    }
-}
-
-/// The kind of a value, by its first byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// A null, or a value that a record lacks.
-    Null,
-    /// A number.
-    Number,
-    /// A string.
-    String,
-    /// True or false.
-    Bool,
-    /// An object or an array.
-    Other,
-}
-
-impl Value {
-    /// Returns the kind of a value; `Null` if missing.
-    #[inline]
-    pub fn of(token: &[u8]) -> Self {
-        match token.first() {
-            None | Some(b'n') => Self::Null,
-            Some(b'"') => Self::String,
-            Some(b't' | b'f') => Self::Bool,
-            Some(b'{' | b'[') => Self::Other,
-            Some(_) => Self::Number,
-        }
     }
 }
 

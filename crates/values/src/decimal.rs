@@ -73,7 +73,6 @@ const fn powers<const N: usize>(base: i128) -> [i128; N] {
 
 /// The word of an `f64` other than NaN.
 #[inline]
-#[must_use]
 pub fn of_float(float: f64, descending: bool) -> u128 {
     word(middle(float.abs()), (float < 0.0) != descending)
 }
@@ -115,7 +114,6 @@ fn long_integer_key(integer: i128, nearest: f64) -> u128 {
 ///
 /// Panics for another integer.
 #[inline]
-#[must_use]
 pub fn of_integer(integer: i128, descending: bool) -> u128 {
     // Conversions of 128-bit integers are function calls.
     let magnitude = u64::try_from(integer.unsigned_abs()).expect("the integer has 64 bits");
@@ -127,7 +125,6 @@ pub fn of_integer(integer: i128, descending: bool) -> u128 {
 
 /// The integer of the word of a number, if the number is an integer of 64 bits.
 #[inline]
-#[must_use]
 pub fn integer(word: u128, descending: bool) -> Option<i128> {
     const UNIT: i64 = 2 * TENS[INTEGER_DECIMALS] as i64;
     let key = word.abs_diff(ORIGIN);

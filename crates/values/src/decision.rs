@@ -2,7 +2,7 @@
 
 use crate::day_month::DayMonth;
 use crate::number::Sign;
-use crate::time::Time;
+use crate::time::TimeForm;
 
 /// A field as an example of its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,21 +28,6 @@ pub enum Found {
     Version,
     /// Text.
     Text,
-}
-
-/// The form of times, which all times of a column must share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeForm {
-    /// True with a zone.
-    pub zone: bool,
-    /// True with a year.
-    pub year: bool,
-}
-
-impl From<&Time> for TimeForm {
-    fn from(time: &Time) -> Self {
-        Self { zone: time.zone, year: time.year }
-    }
 }
 
 /// The result of a survey.

@@ -46,7 +46,6 @@ impl Marks {
     }
 
     /// True for the decimal sign and for the separator.
-    #[must_use]
     pub fn has(&self, c: char) -> bool {
         self.decimal == c || self.thousands == Some(c)
     }

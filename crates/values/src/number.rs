@@ -47,7 +47,6 @@ pub struct Reader {
 
 impl Reader {
     /// A reader of numbers in this notation.
-    #[must_use]
     pub fn new(mut notation: Notation) -> Self {
         if notation.sign.is_some() {
             notation.units = Units::Refused;
@@ -148,7 +147,6 @@ impl fmt::Display for Sign {
 
 impl Sign {
     /// The sign that a character is.
-    #[must_use]
     pub fn new(c: char) -> Option<Self> {
         /// The characters of the Unicode category Sc, without the block of currency symbols.
         const CURRENCIES: &str = "$\u{A2}\u{A3}\u{A4}\u{A5}\u{58F}\u{60B}\u{7FE}\u{7FF}\u{9F2}\u{9F3}\u{9FB}\
@@ -204,7 +202,6 @@ pub struct Seen {
 
 /// Looks at a field without blanks around it: a number, or a size with a clear unit, with any currency or percent
 /// sign. `None` is any other field.
-#[must_use]
 pub fn look(field: &[u8], marks: Option<&Marks>) -> Option<Seen> {
     if parse_special(field).is_some() {
         return Some(Seen::default());

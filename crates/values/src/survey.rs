@@ -8,12 +8,13 @@
 //! words fit no kind. Surveys of neighbouring parts of a column merge into one.
 
 use crate::day_month::DayMonth;
-pub use crate::decision::{Apart, Decision, Example, Found, Note, TimeForm};
+pub use crate::decision::{Apart, Decision, Example, Found, Note};
 use crate::digits::{split_digits, split_sign};
 use crate::duration::{self, Shape};
+use crate::json::Json;
 use crate::number::{self, Seen, Sign};
 use crate::spelling::Spelling;
-use crate::time::{self, Time};
+use crate::time::{self, Time, TimeForm};
 use crate::version;
 
 /// A nonempty field, without blanks around it.
@@ -23,12 +24,11 @@ pub struct Field<'a> {
     pub text: &'a [u8],
     /// The line from the field on, where a time may take further fields.
     pub rest: &'a [u8],
-    /// The type of a JSON value.
+    /// The type of a JSON value other than null.
     pub json: Option<Json>,
 }
 
 /// Returns the first field of a line, with the second one if the first is a date.
-#[must_use]
 pub fn shown(rest: &[u8]) -> &[u8] {
     let end = |from: usize| {
         let blank = rest[from..].iter().position(|byte| matches!(byte, b' ' | b'\t'));
@@ -37,17 +37,6 @@ pub fn shown(rest: &[u8]) -> &[u8] {
     let first = end(0);
     let is_date = first < rest.len() && time::time(&rest[..first]).is_some();
     &rest[..if is_date { end(first + 1) } else { first }]
-}
-
-/// The type of a JSON value other than null.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Json {
-    /// A number.
-    Number,
-    /// A string.
-    String,
-    /// `true`, `false`, an object or an array.
-    Word,
 }
 
 impl Field<'_> {
@@ -119,7 +108,7 @@ pub struct Survey {
     /// Sizes with a unit; a field that fits a time counts as a time instead.
     sizes: Class,
     words: Class,
-    /// JSON values by type: numbers, strings, words.
+    /// JSON values by type: numbers, strings, others.
     json: [Class; 3],
     /// JSON strings of a number without a unit, which a column of sizes may contain.
     digits_in_strings: u64,
@@ -175,14 +164,15 @@ impl Survey {
     pub fn push(&mut self, field: Field, at: u64, spelling: &Spelling, spans: bool) {
         self.all.push(&field, at);
         if let Some(json) = field.json {
-            self.json[json as usize].push(&field, at);
+            let [numbers, strings, others] = &mut self.json;
             match json {
-                Json::Number => return,
-                Json::Word => {
+                Json::Number => return numbers.push(&field, at),
+                Json::String => strings.push(&field, at),
+                _ => {
+                    others.push(&field, at);
                     self.day_month = DayMonth::NONE;
                     return self.words.push(&field, at);
                 }
-                Json::String => {}
             }
         } else if spelling.marks.is_none()
             && let Some((decimals, length)) = plain_at(field.text)
@@ -276,7 +266,7 @@ impl Survey {
 
     fn push_time(&mut self, time: &Time, field: &Field, at: u64) {
         self.times.push(field, at);
-        note_first(&mut self.forms, TimeForm::from(time), || field.example(at));
+        note_first(&mut self.forms, time.form, || field.example(at));
         self.months |= 1 << time.month;
     }
 
@@ -314,19 +304,16 @@ impl Survey {
     }
 
     /// Returns the sign of the first number.
-    #[must_use]
     pub fn first_sign(&self) -> Option<Sign> {
         self.sign.filter(|_| self.signed.at() < self.plain.at())
     }
 
     /// Returns the form of the first time.
-    #[must_use]
     pub fn form(&self) -> Option<TimeForm> {
         self.forms.first().map(|(form, _)| *form)
     }
 
     /// Returns true unless times differ in form.
-    #[must_use]
     pub fn has_one_form(&self) -> bool {
         self.forms.len() < 2
     }
@@ -337,13 +324,11 @@ impl Survey {
     }
 
     /// Returns true if a field has a unit of sizes.
-    #[must_use]
     pub fn has_units(&self) -> bool {
         !self.sizes.is_empty()
     }
 
     /// Decides the kind of the column.
-    #[must_use]
     pub fn decide(&self) -> Decision {
         let all = self.all.count;
         let kind = |found| Decision::Kind(found, None);

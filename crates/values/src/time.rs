@@ -32,12 +32,19 @@ pub(crate) const LEAP_YEAR: u32 = 1972;
 pub struct Time {
     /// Nanoseconds since the beginning of 1970.
     pub nanoseconds: i128,
-    /// True if the text has a zone.
-    pub zone: bool,
-    /// True if the text has a year.
-    pub year: bool,
+    /// The form of the text.
+    pub form: TimeForm,
     /// The month of a time without a year, from 1; otherwise 0.
     pub month: u8,
+}
+
+/// The form of times, which all times of a column must share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeForm {
+    /// True with a zone.
+    pub zone: bool,
+    /// True with a year.
+    pub year: bool,
 }
 
 /// The time that fills the whole field.
@@ -85,7 +92,8 @@ impl Parts {
         let seconds = 86_400 * i64::from(days) + of_day + if west { offset } else { -offset };
         let nanoseconds = i128::from(seconds) * SECOND + i128::from(nanoseconds);
         let without_year = if year.is_none() { month as u8 } else { 0 };
-        Some(Time { nanoseconds, zone: zone.is_some(), year: year.is_some(), month: without_year })
+        let form = TimeForm { zone: zone.is_some(), year: year.is_some() };
+        Some(Time { nanoseconds, form, month: without_year })
     }
 }
 
@@ -355,7 +363,7 @@ mod tests {
             ("1970/01/01 00:00:00.5", SECOND / 2, false),
             ("1970/01/01T02:00:00 +0200", 0, true),
         ] {
-            let expected = Time { nanoseconds, zone, year: true, month: 0 };
+            let expected = Time { nanoseconds, form: TimeForm { zone, year: true }, month: 0 };
             assert_eq!(time(text.as_bytes()), Some(expected), "{text}");
         }
         for text in [
@@ -484,7 +492,11 @@ mod tests {
         ] {
             let expected = time(expected.as_bytes()).unwrap();
             let read = time(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!((read.nanoseconds, read.zone), (expected.nanoseconds, expected.zone), "{text}");
+            assert_eq!(
+                (read.nanoseconds, read.form.zone),
+                (expected.nanoseconds, expected.form.zone),
+                "{text}"
+            );
             let year = text.len() > "nov 01 10:00:01.25".len();
             let month = if year {
                 0
@@ -493,7 +505,7 @@ mod tests {
             } else {
                 11
             };
-            assert_eq!((read.year, read.month), (year, month), "{text}");
+            assert_eq!((read.form.year, read.month), (year, month), "{text}");
         }
         for text in [
             "Nov 21",
@@ -624,7 +636,7 @@ mod tests {
                     (true, _) => (form, format!("{sign}{hours:02}{minutes:02}")),
                 };
                 let text = local.strftime(form).to_string().replace('$', &fraction) + &text_zone + close;
-                let expected = Time { nanoseconds: expected, zone: has_zone, year: true, month: 0 };
+                let expected = Time { nanoseconds: expected, form: TimeForm { zone: has_zone, year: true }, month: 0 };
                 prop_assert_eq!(time(text.as_bytes()), Some(expected), "{}", text);
             }
         }

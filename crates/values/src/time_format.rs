@@ -32,7 +32,7 @@ use jiff::fmt::strtime::BrokenDownTime;
 
 use crate::digits::{Decimal, split_sign};
 use crate::duration::signed;
-use crate::time::{LEAP_YEAR, SECOND, Time, time_at};
+use crate::time::{LEAP_YEAR, SECOND, Time, TimeForm, time_at};
 
 /// A form of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,7 +146,8 @@ impl Pattern {
     fn prefix(&self, text: &[u8]) -> Option<(Time, usize)> {
         let (mut read, length) = BrokenDownTime::parse_prefix(&self.text, text).ok()?;
         if let Some(at) = read.timestamp() {
-            let time = Time { nanoseconds: at.as_nanosecond(), zone: true, year: true, month: 0 };
+            let time =
+                Time { nanoseconds: at.as_nanosecond(), form: TimeForm { zone: true, year: true }, month: 0 };
             return Some((time, length));
         }
         let (year, offset) = (read.year().is_some() || read.iso_week().is_some(), read.offset());
@@ -158,7 +159,7 @@ impl Pattern {
         }
         nanoseconds -= offset.map_or(0, |offset| i128::from(offset.seconds()) * SECOND);
         let month = if year { 0 } else { local.month().unsigned_abs() };
-        Some((Time { nanoseconds, zone: offset.is_some(), year, month }, length))
+        Some((Time { nanoseconds, form: TimeForm { zone: offset.is_some(), year }, month }, length))
     }
 
     /// True if the second is 60, where jiff reads 59.
@@ -246,7 +247,7 @@ fn rfc2822(field: &[u8]) -> Option<Time> {
     if time.windows(3).any(|second| second == b":60") {
         nanoseconds += SECOND;
     }
-    Some(Time { nanoseconds, zone: true, year: true, month: 0 })
+    Some(Time { nanoseconds, form: TimeForm { zone: true, year: true }, month: 0 })
 }
 
 /// The time of mail at the beginning of a text: five words, and six with the day of the week.
@@ -262,7 +263,7 @@ fn epoch(text: &[u8], unit: u128) -> Option<(Time, usize)> {
     let (minus, unsigned) = split_sign(text);
     let (decimal, rest) = Decimal::split(unsigned)?;
     let nanoseconds = signed(decimal.times(unit)?, SECOND.unsigned_abs(), minus == Some(true))?;
-    Some((Time { nanoseconds, zone: true, year: true, month: 0 }, text.len() - rest.len()))
+    Some((Time { nanoseconds, form: TimeForm { zone: true, year: true }, month: 0 }, text.len() - rest.len()))
 }
 
 #[cfg(test)]
@@ -283,7 +284,7 @@ mod tests {
     }
 
     fn instant(nanoseconds: i128) -> Time {
-        Time { nanoseconds, zone: true, year: true, month: 0 }
+        Time { nanoseconds, form: TimeForm { zone: true, year: true }, month: 0 }
     }
 
     #[test]
@@ -435,7 +436,7 @@ mod tests {
             ("rfc2822", "21 Nov 2026 10:00 GMT", true, true, 0),
         ] {
             let time = read(signs, field).unwrap_or_else(|| panic!("{signs}: {field}"));
-            assert_eq!((time.zone, time.year, time.month), (zone, year, month), "{signs}: {field}");
+            assert_eq!((time.form.zone, time.form.year, time.month), (zone, year, month), "{signs}: {field}");
         }
     }
 

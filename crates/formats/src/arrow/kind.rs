@@ -125,10 +125,10 @@ impl Kind {
             !text.windows(3).any(|part| part == b":60") && !text.contains(&b',') && !text.contains(&b'\t');
         let fine = found.nanoseconds.rem_euclid(1000) != 0;
         let far = i64::try_from(found.nanoseconds).is_err();
-        if found.zone != is_utc || !is_plain || fine && far {
+        if found.form.zone != is_utc || !is_plain || fine && far {
             return Self::Text;
         }
-        Self::Time { zone: found.zone, fine, far }
+        Self::Time { zone: found.form.zone, fine, far }
     }
 
     /// Returns the type of a number that 64 bits preserve. Leading zeros and a plus sign make a field text.

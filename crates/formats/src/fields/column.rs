@@ -7,7 +7,7 @@ use gpusort_order::key::ElementType;
 use gpusort_values::duration::{self, Shape};
 use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
-use gpusort_values::survey::{self, TimeForm};
+use gpusort_values::survey;
 use gpusort_values::version;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -204,9 +204,7 @@ impl Column {
             Reading::Times => {
                 let time = self.key.spelling.time(&value, spans).ok_or(invalid)?;
                 match self.key.form {
-                    Some(form) if form != TimeForm::from(&time) => {
-                        Err(NotAdded::Apart(form.year == time.year))
-                    }
+                    Some(form) if form != time.form => Err(NotAdded::Apart(form.year == time.form.year)),
                     _ => Ok(keys::of_nanoseconds(time.nanoseconds, descending)),
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpusort_order::key::ElementType;
 use gpusort_values::names::Names;
 use gpusort_values::number::Sign;
-use gpusort_values::survey::TimeForm;
+use gpusort_values::time::TimeForm;
 
 use super::dialect::{Dialect, Fields, Gap};
 use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers, direction};

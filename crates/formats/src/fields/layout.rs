@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gpusort_order::key::ElementType;
-use gpusort_values::survey::{Json, Survey};
+use gpusort_values::survey::Survey;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::column::{Column, Field, NotAdded, first_word};
@@ -367,17 +367,14 @@ impl<'a> Layout<'a> {
 fn look(survey: &mut Survey, key: &ResolvedKey, field: &Field, at: u64) {
     let value = field.value();
     let json = match field.json() {
-        None => None,
         Some(Value::Null) => return,
-        Some(Value::Number) => Some(Json::Number),
         // A requested number may be a string.
         Some(Value::String) if key.order.reading == Reading::Numbers => None,
-        Some(Value::String) => Some(Json::String),
-        Some(Value::Bool | Value::Other) => Some(Json::Word),
+        json => json,
     };
     let spans = key.spans(field.fields);
     let text = if spans { first_word(&value) } else { &value[..] };
-    if text.is_empty() || json != Some(Json::Number) && key.is_na(text) {
+    if text.is_empty() || json != Some(Value::Number) && key.is_na(text) {
         return;
     }
     survey.push(gpusort_values::survey::Field { text, rest: &value, json }, at, &key.spelling, spans);

@@ -1,5 +1,6 @@
 //! One key of some records: words, or texts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::texts::TextColumn;
@@ -18,35 +19,8 @@ pub enum Column {
     Texts(TextColumn),
 }
 
-/// The tails of the numbers of some records, in the order of the records.
-#[derive(Clone, Debug, Default)]
-pub struct Tails {
-    records: Vec<u32>,
-    ends: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl Tails {
-    fn push(&mut self, record: usize, tail: &[u8]) {
-        self.bytes.extend_from_slice(tail);
-        self.records.push(record as u32);
-        self.ends.push(self.bytes.len());
-    }
-
-    /// Returns the tail of a record; empty for most records.
-    fn get(&self, record: usize) -> &[u8] {
-        let Ok(at) = self.records.binary_search(&(record as u32)) else { return &[] };
-        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[begin..self.ends[at]]
-    }
-
-    fn truncate(&mut self, records: usize) {
-        let count = self.records.partition_point(|&record| (record as usize) < records);
-        self.records.truncate(count);
-        self.ends.truncate(count);
-        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
-    }
-}
+/// The tails of the few numbers that have one, by record.
+pub type Tails = BTreeMap<u32, Vec<u8>>;
 
 impl Column {
     /// Creates an empty column, with room for this number of floats.
@@ -90,7 +64,7 @@ impl Column {
     pub(crate) fn needs_rows(&self) -> bool {
         match self {
             Self::High(_) => false,
-            Self::Whole(_, tails) => !tails.records.is_empty(),
+            Self::Whole(_, tails) => !tails.is_empty(),
             Self::Texts(_) => true,
         }
     }
@@ -98,7 +72,8 @@ impl Column {
     /// Returns the tail of the number of a record; empty for most records.
     #[inline]
     pub fn tail(&self, record: usize) -> &[u8] {
-        if let Self::Whole(_, tails) = self { tails.get(record) } else { &[] }
+        let Self::Whole(_, tails) = self else { return &[] };
+        tails.get(&(record as u32)).map_or(&[], Vec::as_slice)
     }
 
     /// Adds the word of a number, a time or a null.
@@ -123,7 +98,7 @@ impl Column {
     #[cold]
     pub fn push_long(&mut self, word: u128, tail: &[u8]) {
         let (words, tails) = self.widened();
-        tails.push(words.len(), tail);
+        tails.insert(words.len() as u32, tail.to_vec());
         words.push(word);
     }
 
@@ -145,7 +120,7 @@ impl Column {
             Self::High(words) => words.truncate(records),
             Self::Whole(words, tails) => {
                 words.truncate(records);
-                tails.truncate(records);
+                tails.retain(|&record, _| (record as usize) < records);
             }
             Self::Texts(texts) => texts.truncate(records),
         }
