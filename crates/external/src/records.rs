@@ -14,7 +14,7 @@ use std::io::Write;
 use gpusort_formats::batch::Batches;
 use gpusort_formats::fields::Head;
 use gpusort_formats::fields::InputSpec;
-use gpusort_formats::keys::{self, Keys};
+use gpusort_formats::keys;
 use gpusort_formats::output::Output;
 use gpusort_formats::piece::Piece;
 use gpusort_formats::records::push_integer;
@@ -253,7 +253,7 @@ fn merge_some<T>(
     if all.any(|piece| piece.keys.single().is_none()) {
         let pieces = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
         parallel::map_parts(pieces.filter(|piece| !piece.keys.has_rows()), |piece| {
-            piece.keys = std::mem::replace(&mut piece.keys, Keys::NONE).into_rows();
+            piece.keys = std::mem::take(&mut piece.keys).into_rows();
         });
     }
     let last_of = |run: &Run| run.source.pieces.last().map(|piece| piece.keys.key(piece.len() - 1));

@@ -37,16 +37,16 @@ impl Tally {
             if n == 0 {
                 continue;
             }
-            let ends = [0, n - 1];
             let (sum, [first, last]) = match part.content {
                 Content::Numbers { keys, map, .. } if how.bits().is_some() => {
                     let keys = keys.collect()?;
-                    let shown = ends.map(|at| vec![binary::shown_of(keys.range(at..at + 1), map)]);
+                    let shown =
+                        keys.ends().expect("the part has keys").map(|key| vec![binary::shown(key, map)]);
                     (sum_of_elements(&keys, map), shown)
                 }
                 content => {
                     let records = content.into_records(how)?;
-                    (sum_of(&records), ends.map(|at| shown_of(&records, at, how)))
+                    (sum_of(&records), [0, n - 1].map(|at| shown_of(&records, at, how)))
                 }
             };
             if tally.records == 0 {

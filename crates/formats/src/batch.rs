@@ -17,8 +17,7 @@ use super::fields::{self, Head, InputSpec, Known, Layout, ResolvedKey};
 use super::input::Input;
 use super::keys::{self, Keys};
 use super::numbers::span::Census;
-use super::packing::Ties;
-use super::packing::{self, Words};
+use super::packing::{self, Ties, Words};
 use super::print;
 use super::records::{Print, touch};
 use super::text::Text;
@@ -50,6 +49,7 @@ impl Default for Stretches {
 }
 
 /// Records of a part of the input, in input order.
+#[derive(Default)]
 pub struct Keyed {
     /// The records, in the pieces that cores read.
     pub pieces: Vec<Piece>,
@@ -108,9 +108,7 @@ impl Keyed {
         let mut orders = how.orders();
         orders[0] = KeyOrder { descending: map.descending, ..orders[0] };
         let pieces = Piece::of_numbers(keys, map, print, &orders, how.bits().is_none());
-        let (head, counts) = (Head::default(), Counts::default());
-        let (number, told, respelled) = (None, None, OnceLock::new());
-        Self { pieces, head, counts, orders, number, told, respelled }
+        Self { pieces, orders, ..Self::default() }
     }
 
     /// Returns the number of records.
@@ -147,7 +145,7 @@ impl Keyed {
         let words =
             words.unwrap_or_else(|| vec![KeyBuf::Wide(self.pieces.iter_mut().filter_map(halves).collect())]);
         if !are_needed && ties.is_none() {
-            self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::NONE);
+            self.pieces.iter_mut().for_each(|piece| piece.keys = Keys::default());
         }
         Words { words, ties: ties.or_else(|| self.ties_of_unique(unique)) }
     }
@@ -202,7 +200,7 @@ impl Keyed {
         }
         self.number = self.number.take().filter(|_| ties.is_some());
         let places = parallel::map_parts(&mut self.pieces, |piece| {
-            piece.keys = Keys::NONE;
+            piece.keys = Keys::default();
             let Bytes::Of { start, ranges, .. } = &mut piece.bytes else { return Vec::new() };
             let base = Range::new(*start as u32, *start as u32).0;
             // Reuses the memory of the ranges, which count from the beginning of their piece.

@@ -248,17 +248,10 @@ pub fn read_keys<W: Word>(
 
 /// The element of this key as text.
 pub fn shown(key: u64, order: KeyMap) -> String {
-    shown_of(
-        match order.element.key_words() {
-            KeyWords::One => vec![key as u32].into(),
-            KeyWords::Two => vec![key].into(),
-        },
-        order,
-    )
-}
-
-/// The element of the only one of these keys as text.
-pub fn shown_of(key: KeyBuf, order: KeyMap) -> String {
+    let key: KeyBuf = match order.element.key_words() {
+        KeyWords::One => vec![key as u32].into(),
+        KeyWords::Two => vec![key].into(),
+    };
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = write_text(key, order, Print::Shortest, &mut text, |_| {});

@@ -155,12 +155,6 @@ impl<'a> Chunks<'a> {
     ///
     /// I/O errors.
     pub fn next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
-        let next = self.read_next(progress);
-        self.is_begun = true;
-        next
-    }
-
-    fn read_next(&mut self, progress: impl Fn(u64)) -> Result<Option<Text>, Error> {
         let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         let mut records = 0;
         while !self.is_over() && !self.is_full(text.bytes.len() as u64, records) {
@@ -181,6 +175,7 @@ impl<'a> Chunks<'a> {
                     if cut > begin {
                         self.end_part(&mut text, begin);
                     }
+                    self.is_begun = true;
                     return Ok(Some(text));
                 }
                 // The record is longer than the chunk, so more of it must be read.
@@ -189,6 +184,7 @@ impl<'a> Chunks<'a> {
             self.end_part(&mut text, begin);
             self.open = None;
         }
+        self.is_begun = true;
         Ok((!text.parts.is_empty()).then_some(text))
     }
 

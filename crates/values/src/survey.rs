@@ -90,8 +90,8 @@ fn joined(classes: &[&Class]) -> Class {
 /// The facts known about the fields of a column.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
-    /// All fields.
-    all: Class,
+    /// The number of all fields.
+    all: u64,
     /// Numbers without a sign of a currency or percent.
     plain: Class,
     /// Numbers with the first sign seen, and numbers with other signs.
@@ -162,7 +162,7 @@ impl Survey {
     /// Adds a field. With `spans`, fields are those of lines, and a time may take several.
     #[inline]
     pub fn push(&mut self, field: Field, at: u64, spelling: &Spelling, spans: bool) {
-        self.all.push(&field, at);
+        self.all += 1;
         if let Some(json) = field.json {
             let [numbers, strings, others] = &mut self.json;
             match json {
@@ -194,7 +194,7 @@ impl Survey {
         }
         let text = &text[..length];
         let field = Field { text, rest: text, json: None };
-        self.all.push(&field, at);
+        self.all += 1;
         self.push_plain(&field, at, decimals);
         Some(length + 1)
     }
@@ -276,8 +276,8 @@ impl Survey {
             later.other_signs = joined(&[&std::mem::take(&mut later.signed), &later.other_signs]);
         }
         self.sign = self.sign.or(later.sign);
+        self.all += later.all;
         let classes = [
-            (&mut self.all, later.all),
             (&mut self.plain, later.plain),
             (&mut self.signed, later.signed),
             (&mut self.other_signs, later.other_signs),
@@ -330,7 +330,7 @@ impl Survey {
 
     /// Decides the kind of the column.
     pub fn decide(&self) -> Decision {
-        let all = self.all.count;
+        let all = self.all;
         let kind = |found| Decision::Kind(found, None);
         if all == 0 {
             return kind(Found::Text);
@@ -418,7 +418,7 @@ impl Survey {
     }
 
     fn note_on_text(&self) -> Option<Note> {
-        let all = self.all.count;
+        let all = self.all;
         if !self.day_month.is_empty() {
             return Some(Note::DayMonth(self.day_month));
         }

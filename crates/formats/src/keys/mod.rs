@@ -23,7 +23,7 @@ use crate::memory::prefetch;
 use crate::order::{Class, KeyOrder, Nulls};
 
 /// The keys of some records, one or more per record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Keys {
     /// The columns, one for each key.
     columns: Vec<Column>,
@@ -32,11 +32,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of no records.
-    pub const NONE: Self = Self::of(Vec::new());
-
     /// Makes the keys of these columns, for reading and sorting.
-    pub const fn of(columns: Vec<Column>) -> Self {
+    pub fn of(columns: Vec<Column>) -> Self {
         Self { columns, rows: None }
     }
 

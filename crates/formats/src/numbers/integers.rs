@@ -4,8 +4,7 @@ use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 
 use super::span::Span;
 use crate::key_buf::KeyBuf;
-use crate::number::limits;
-use crate::number::{PerLine, Tokens, integer};
+use crate::number::{PerLine, Tokens, integer, limits};
 use crate::parallel::map_parts;
 use crate::records::{Print, Records};
 

@@ -12,9 +12,8 @@
 //! Thus a code of 64 bits represents twelve letters of a name, and more if texts are alike.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use foldhash::fast::RandomState;
 
 use crate::keys;
 use crate::keys::texts::{TextColumn, common};
@@ -95,8 +94,8 @@ fn count_of(columns: &[&TextColumn]) -> usize {
 
 /// Returns the different beginnings of this length, in the order of their numbers, and the number of each
 /// record's beginning; `None` if more than `few` are different.
-fn different(column: &TextColumn, length: usize, few: usize, seed: Seed) -> Option<(Vec<&[u8]>, Vec<u16>)> {
-    let mut known: HashMap<&[u8], u16, Seed> = HashMap::with_hasher(seed);
+fn different(column: &TextColumn, length: usize, few: usize) -> Option<(Vec<&[u8]>, Vec<u16>)> {
+    let mut known: HashMap<&[u8], u16, RandomState> = HashMap::default();
     let (mut texts, mut numbers) = (Vec::new(), Vec::with_capacity(column.len()));
     let mut last = None;
     for record in 0..column.len() {
@@ -121,13 +120,12 @@ fn different(column: &TextColumn, length: usize, few: usize, seed: Seed) -> Opti
 
 /// Returns the ranks of the first `length` bytes of the texts, and the number of ranks, if few are different.
 fn ranks(columns: &[&TextColumn], length: usize) -> Option<(Vec<Vec<u64>>, u64)> {
-    let seed = Seed::new();
     // Ranks are worth a table only where most texts occur again.
     let few = (count_of(columns) / 4).clamp(64, FEW);
     // The first part usually represents all parts.
     let (first, others) = columns.split_first()?;
-    let mut parts = vec![different(first, length, few, seed)?];
-    let others = map_parts(others, |column| different(column, length, few, seed));
+    let mut parts = vec![different(first, length, few)?];
+    let others = map_parts(others, |column| different(column, length, few));
     parts.extend(others.into_iter().collect::<Option<Vec<_>>>()?);
     let mut all: Vec<&[u8]> = parts.iter().flat_map(|(texts, _)| texts.iter().copied()).collect();
     all.sort_unstable();
@@ -167,38 +165,6 @@ fn length_of_beginnings<'a>(columns: &[&'a TextColumn]) -> Option<usize> {
     let kinds = (texts.len() / 8).min(FEW / 8);
     let (_, length, _) = kinds.checked_sub(1).map(|kinds| alike.select_nth_unstable(kinds))?;
     Some(*length).filter(|&length| length >= WORTH)
-}
-
-/// Hashes short texts, with a seed of the process.
-#[derive(Clone, Copy)]
-struct Seed(u64);
-
-impl Seed {
-    fn new() -> Self {
-        Self(RandomState::new().hash_one(0))
-    }
-}
-
-impl BuildHasher for Seed {
-    type Hasher = Self;
-
-    fn build_hasher(&self) -> Self {
-        *self
-    }
-}
-
-impl Hasher for Seed {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64_with_seed(bytes, self.0);
-    }
-
-    fn write_usize(&mut self, length: usize) {
-        self.0 ^= length as u64;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 /// The number of symbols: each byte, and the end of a text.
