@@ -75,11 +75,6 @@ impl Keys {
     pub fn into_rows(mut self) -> Self {
         if self.rows.is_none() {
             self.rows = Some(Rows::of(&self.columns));
-            for column in &mut self.columns {
-                if let Column::Texts(texts) = column {
-                    texts.drop_own();
-                }
-            }
         }
         self
     }

@@ -8,7 +8,6 @@
 //! In memory, [codes](super::super::packing::codes) of their first bytes order the records. Merges and checks
 //! compare rows.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use gpusort_values::text_kind::{TEXT_KINDS, TextKind};
@@ -22,21 +21,6 @@ use crate::text::Text;
 /// Returns the kind of texts that compare by this value.
 pub fn kind_of(order: TextOrder) -> &'static TextKind {
     &TEXT_KINDS[order as usize]
-}
-
-/// Returns bytes that compare as texts do in this order.
-pub fn compared(order: KeyOrder, text: &[u8]) -> Cow<'_, [u8]> {
-    if order.compares_bytes() {
-        return Cow::Borrowed(text);
-    }
-    let mut compared = Vec::with_capacity(text.len());
-    push_compared(order, text, &mut compared);
-    Cow::Owned(compared)
-}
-
-fn push_compared(order: KeyOrder, text: &[u8], to: &mut Vec<u8>) {
-    let push = kind_of(order.text_order()).push;
-    if order.nocase { push(&text.to_ascii_uppercase(), to) } else { push(text, to) }
 }
 
 /// The texts of one key of some records, as bytes that compare as the texts do.
@@ -158,7 +142,9 @@ impl TextColumn {
     /// The texts exceed the room of a column.
     pub fn push_own(&mut self, text: &[u8]) -> Result<(), TooLong> {
         let begin = self.own.len();
-        push_compared(self.order, text, &mut self.own);
+        let push = kind_of(self.order.text_order()).push;
+        let text = if self.order.nocase { &text.to_ascii_uppercase() } else { text };
+        push(text, &mut self.own);
         self.end_own(begin)
     }
 
@@ -189,25 +175,6 @@ impl TextColumn {
         Self { read: Some((text.clone(), start)), ..self }
     }
 
-    /// Drops the bytes of texts whose rows are made, if all texts have a place in the text read.
-    pub(crate) fn drop_own(&mut self) {
-        let is_read =
-            |(place, source): (&Range, &Range)| source.begin() & OWN == 0 || place.begin() as u32 == NULL;
-        if self.sources.is_empty() {
-            return;
-        }
-        self.sources.resize(self.places.len(), Range::new(OWN as u32, 0));
-        if !self.places.iter().zip(&self.sources).all(is_read) {
-            return;
-        }
-        for (place, source) in self.places.iter_mut().zip(std::mem::take(&mut self.sources)) {
-            if source.begin() & OWN == 0 {
-                *place = source;
-            }
-        }
-        self.own = Vec::new();
-    }
-
     /// Returns the place of a text in the text read; `None` for nulls, and for texts from elsewhere.
     #[inline]
     pub fn place(&self, record: usize) -> Option<[usize; 2]> {
@@ -222,7 +189,7 @@ impl TextColumn {
         if place.begin() as u32 == NULL { Class::of(place.end()) } else { None }
     }
 
-    /// Returns the bytes of a record's text, or the class of its null; after `drop_own` the text as read.
+    /// Returns the bytes of a record's text, or the class of its null.
     ///
     /// # Errors
     ///
@@ -242,19 +209,13 @@ impl TextColumn {
 
     /// Appends the key of a record to a row.
     pub(crate) fn push_row(&self, record: usize, to: &mut Vec<u8>) {
-        let text = match self.get(record) {
+        let mut rest = match self.get(record) {
+            Ok(text) => text,
             // Nulls are encoded like nulls of number keys, since a reader may not know that the key is text.
-            Err(class) => {
-                let word = of_null(class, self.order);
-                return to.extend_from_slice(&word.to_be_bytes());
-            }
-            // Without bytes of its own, a column has the texts as read.
-            Ok(text) if self.own.is_empty() => compared(self.order, text),
-            Ok(text) => Cow::Borrowed(text),
+            Err(class) => return to.extend_from_slice(&of_null(class, self.order).to_be_bytes()),
         };
         to.push(TEXT);
         let begin = to.len();
-        let mut rest = &text[..];
         while let Some(zero) = memchr::memchr(0, rest) {
             to.extend_from_slice(&rest[..=zero]);
             to.push(1);
