@@ -44,18 +44,22 @@ impl Counts {
     }
 
     /// Keeps an invalid field, if it belongs to the first few distinct ones.
-    pub(super) fn note_invalid(&mut self, field: &[u8]) {
+    fn note_invalid(&mut self, field: &[u8]) {
         const FEW: usize = 3;
         if self.invalid_fields.len() < FEW && !self.invalid_fields.iter().any(|other| other == field) {
             self.invalid_fields.push(field.to_vec());
         }
     }
 
-    pub(super) fn add(&mut self, class: Class) {
-        *match class {
-            Class::Nan => &mut self.nan,
-            Class::Empty => &mut self.empty,
-            Class::Invalid => &mut self.invalid,
-        } += 1;
+    /// Adds a null field.
+    pub(super) fn add(&mut self, class: Class, field: &[u8]) {
+        match class {
+            Class::Nan => self.nan += 1,
+            Class::Empty => self.empty += 1,
+            Class::Invalid => {
+                self.invalid += 1;
+                self.note_invalid(field);
+            }
+        }
     }
 }

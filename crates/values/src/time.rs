@@ -109,9 +109,8 @@ fn year_first(text: &[u8]) -> Split<'_> {
     if first != second {
         return None;
     }
-    let [y1, y2, y3, y4, m1, m2, d1, d2] = values([y1, y2, y3, y4, m1, m2, d1, d2])?;
-    let year = Some(1000 * y1 + 100 * y2 + 10 * y3 + y4);
-    let date = Parts { year, month: 10 * m1 + m2, day: 10 * d1 + d2, clock: Clock::default(), zone: None };
+    let (year, month, day) = (Some(year([y1, y2, y3, y4])?), number(m1, m2)?, number(d1, d2)?);
+    let date = Parts { year, month, day, clock: Clock::default(), zone: None };
     if let [b' ' | b'\t' | b'T' | b't', rest @ ..] = rest
         && let [b'0'..=b'9', b':', b'0'..=b'9', ..] | [b'0'..=b'9', b'0'..=b'9', b':', b'0'..=b'9', ..] = rest
     {
@@ -298,13 +297,6 @@ fn number(tens: u8, units: u8) -> Option<u32> {
 #[inline]
 fn year([y1, y2, y3, y4]: [u8; 4]) -> Option<u32> {
     Some(100 * number(y1, y2)? + number(y3, y4)?)
-}
-
-/// The values of digits, unless a byte is another character. All digits take one branch.
-#[inline]
-fn values<const COUNT: usize>(digits: [u8; COUNT]) -> Option<[u32; COUNT]> {
-    let values = digits.map(|digit| u32::from(digit.wrapping_sub(b'0')));
-    (values.iter().max() < Some(&10)).then_some(values)
 }
 
 /// A day of one or two digits, with or without a blank in front, and the text behind the day.

@@ -170,11 +170,8 @@ impl Column {
             let is_json = class == Class::Invalid && field.json() == Some(Value::Other);
             return Err(if is_json { NotAdded::Json } else { NotAdded::Null(class) });
         }
-        if class == Class::Invalid {
-            let value = field.value();
-            counts.note_invalid(if self.key.spans(field.fields) { first_word(&value) } else { &value });
-        }
-        counts.add(class);
+        let value = field.value();
+        counts.add(class, if self.key.spans(field.fields) { first_word(&value) } else { &value });
         match &mut self.words {
             keys::Column::Texts(texts) => texts.push_null(class),
             words => words.push(keys::of_null(class, order)),
@@ -333,10 +330,7 @@ impl Column {
                     Ok(word) => self.push_word(word),
                     Err(NotAdded::Null(class)) if self.key.order.place(class) != Nulls::Error => {
                         is_spelled_once = false;
-                        counts.add(class);
-                        if class == Class::Invalid {
-                            counts.note_invalid(token);
-                        }
+                        counts.add(class, token);
                         self.words.push(keys::of_null(class, self.key.order));
                     }
                     Err(refused) => return Err((start, Some(refused))),

@@ -187,8 +187,7 @@ impl<'a> Layout<'a> {
                 let before = counts.invalid;
                 for (key, column) in columns.iter_mut().enumerate() {
                     if let Some(NotAdded::Null(Class::Invalid)) = column.refused(&rows.field(key)) {
-                        counts.note_invalid(&rows.field(key).value());
-                        counts.add(Class::Invalid);
+                        counts.add(Class::Invalid, &rows.field(key).value());
                     }
                 }
                 if counts.invalid > before {

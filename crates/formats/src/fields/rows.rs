@@ -11,7 +11,7 @@ use memchr::{memchr, memchr2, memrchr};
 
 use super::dialect::{Dialect, Fields, QUOTE};
 use crate::parallel;
-use crate::text::{LineEnd, MARK};
+use crate::text::MARK;
 
 /// Passes the number and the range of each field of the row at `start` to `field`; for lines, only of
 /// the first `most` fields. Returns the offset of the next row and the number of fields, or `None` if
@@ -25,11 +25,9 @@ pub fn for_each_field(
     mut field: impl FnMut(usize, Range<usize>),
 ) -> Option<(usize, usize)> {
     let Fields::Quoted(delimiter) = fields else {
-        let line_end = fields.line_end();
-        let at = start + memchr(line_end.byte(), &bytes[start..])?;
-        let is_after_cr = at > start && bytes[at - 1] == b'\r' && line_end == LineEnd::Lf;
-        let line = start..at - usize::from(is_after_cr);
-        return Some((at + 1, fields.of_line(bytes, line, most, field)));
+        let next = start + memchr(fields.line_end().byte(), &bytes[start..])? + 1;
+        let line = start..fields.end_of_line(bytes, start, next);
+        return Some((next, fields.of_line(bytes, line, most, field)));
     };
     let (mut begin, mut number) = (start, 0);
     loop {
