@@ -219,13 +219,11 @@ impl Input {
 
     /// Marks the input as a part of a file, without a header of its own. The part begins with a
     /// record after `lines` lines; `line_end` ends the file's first line.
-    #[cfg(feature = "distributed")]
     pub fn after(self, lines: u64, line_end: &'static [u8]) -> Self {
         self.with(|it| it.before = Some(Before { lines, line_end: Some(line_end), ..Before::default() }))
     }
 
     /// Marks the beginning of an input whose rest is elsewhere.
-    #[cfg(feature = "distributed")]
     pub fn beginning(self) -> Self {
         self.with(|it| it.is_beginning = true)
     }

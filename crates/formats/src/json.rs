@@ -176,7 +176,6 @@ pub fn members(object: &[u8]) -> Vec<(Cow<'_, [u8]>, Range<usize>)> {
 }
 
 /// Returns the elements of an array, up to the first error.
-#[cfg(feature = "arrow")]
 pub fn elements(array: &[u8]) -> Vec<Range<usize>> {
     children(array, |_, at| Some(((), at))).into_iter().map(|((), place)| place).collect()
 }
@@ -199,7 +198,6 @@ fn children<T>(value: &[u8], named: impl Fn(&Line, usize) -> Option<(T, usize)>)
 }
 
 /// Returns a value, unless null.
-#[cfg(feature = "arrow")]
 pub fn value(token: &[u8]) -> Option<&[u8]> {
     (Value::of(token) != Value::Null).then_some(token)
 }

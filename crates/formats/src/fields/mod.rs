@@ -30,19 +30,13 @@ use crate::error::Error;
 use crate::parallel::map_parts;
 
 pub use self::column::{Column, NotAdded};
-#[cfg(feature = "arrow")]
-pub use self::dialect::unquoted;
-pub use self::dialect::{Dialect, Fields, Gap};
+pub use self::dialect::{Dialect, Fields, Gap, unquoted};
 pub use self::header::{ColumnAt, Header, ResolvedKey};
 pub use self::key::{Key, KeySpec, Kind};
 pub use self::layout::{Layout, Surveyed};
 pub use self::part::Body;
-#[cfg(feature = "arrow")]
-pub use self::rows::for_each_field;
-pub(crate) use self::rows::pieces;
-#[cfg(feature = "distributed")]
-pub use self::rows::row_from;
-pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows, probable_row};
+pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows};
+pub use self::rows::{for_each_field, pieces, probable_row, row_from};
 pub use self::spec::{InputKind, InputSpec};
 
 /// Returns the offset of a token in a range of text or of lines with plain numbers, by its number in
@@ -72,7 +66,6 @@ pub struct Known {
 impl Known {
     /// Returns the state for one of several processes, after `passed` bytes; another process writes the
     /// header.
-    #[cfg(feature = "distributed")]
     pub fn shared(&self, passed: u64) -> Self {
         Self { passed, is_later: true, ..self.clone() }
     }

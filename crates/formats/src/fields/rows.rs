@@ -111,7 +111,6 @@ fn end_of_row_or_comment(bytes: &[u8], start: usize, dialect: Dialect) -> Option
 
 /// Returns the beginning of the first row at or after `at`, or `None` if no row begins there. The bytes
 /// must begin with a row.
-#[cfg(feature = "distributed")]
 pub fn row_from(bytes: &[u8], at: usize, fields: Fields) -> Option<usize> {
     if at == 0 {
         return Some(0);

@@ -85,8 +85,7 @@ impl Keys {
     }
 
     /// Returns the approximate memory; columns take about the memory of their rows.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.rows.as_ref().map_or(size_of::<u128>() * self.len(), |rows| 2 * rows.bytes())
     }
 

@@ -52,7 +52,6 @@ impl Rows {
         Self { bytes, ends, of }
     }
 
-    #[cfg(feature = "arrow")]
     pub(crate) fn bytes(&self) -> usize {
         let of = self.of.as_ref().map_or(0, |of| size_of_val(&of[..]));
         self.bytes.len() + size_of_val(&self.ends[..]) + of

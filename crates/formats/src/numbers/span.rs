@@ -43,7 +43,6 @@ impl Span {
     }
 
     /// Returns true if no integer is larger than this one, with either sign.
-    #[cfg(feature = "arrow")]
     pub fn is_within(self, most: i128) -> bool {
         -most <= self.least && self.greatest <= most
     }

@@ -220,7 +220,6 @@ impl<'w> Output<'w> {
     }
 
     /// Returns true if the output is not a file, or its name requests the stream format.
-    #[cfg(feature = "arrow")]
     pub fn is_streamed(&self) -> bool {
         let Destination::Replacing(replacement) = &self.to else { return true };
         replacement.target.extension().is_some_and(|extension| extension == "arrows")
