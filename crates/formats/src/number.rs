@@ -154,10 +154,33 @@ impl<'a> Tokens<'a> {
         self.next += length;
     }
 
-    /// Returns the current token as a short integer, if possible.
-    #[inline]
+    /// Parses the current token as a short integer. `None` is inconclusive: the token may be something else, or too near
+    /// the end of the piece.
+    ///
+    /// Finds and converts eight digits at once, as the bytes of one word. Avoids a branch on the sign, which
+    /// processors would mispredict.
+    #[inline(always)]
     pub(super) fn short_integer(&self) -> Option<ShortInteger> {
-        short_integer(&self.bytes[self.next..])
+        const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+        // A sign, sixteen digits and the byte after them.
+        let window: &[u8; 18] = self.bytes[self.next..].first_chunk()?;
+        let minus = window[0] == b'-';
+        let digits = &window[usize::from(minus)..];
+        let word = |first: usize| u64::from_le_bytes(digits[first..first + 8].try_into().unwrap_or_default());
+        let (mut value, mut count) = leading_digits(word(0));
+        if count == 8 {
+            let (more, digits) = leading_digits(word(8));
+            (value, count) = (value * POWERS[digits] + more, 8 + digits);
+        }
+        if count == 0 || !is_space(digits[count]) {
+            return None;
+        }
+        let leading_zero = digits[0] == b'0' && count > 1;
+        let canonical = !(leading_zero || minus && value == 0);
+        let sign = i64::from(minus);
+        // Negation by inverting all bits and adding one.
+        let value = (value.cast_signed() ^ -sign) + sign;
+        Some(ShortInteger { value, canonical, length: usize::from(minus) + count })
     }
 
     /// Returns the current token and advances past it.
@@ -209,35 +232,6 @@ pub(super) struct ShortInteger {
     pub(super) canonical: bool,
     /// The length of the token in bytes.
     pub(super) length: usize,
-}
-
-/// Parses the token at the start of `rest` as a short integer. `None` is inconclusive: the token may be
-/// something else, or too near the end of `rest`.
-///
-/// Finds and converts eight digits at once, as the bytes of one word. Avoids a branch on the sign, which
-/// processors would mispredict.
-#[inline(always)]
-fn short_integer(rest: &[u8]) -> Option<ShortInteger> {
-    const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-    // A sign, sixteen digits and the byte after them.
-    let window: &[u8; 18] = rest.first_chunk()?;
-    let minus = window[0] == b'-';
-    let digits = &window[usize::from(minus)..];
-    let word = |first: usize| u64::from_le_bytes(digits[first..first + 8].try_into().unwrap_or_default());
-    let (mut value, mut count) = leading_digits(word(0));
-    if count == 8 {
-        let (more, digits) = leading_digits(word(8));
-        (value, count) = (value * POWERS[digits] + more, 8 + digits);
-    }
-    if count == 0 || !is_space(digits[count]) {
-        return None;
-    }
-    let leading_zero = digits[0] == b'0' && count > 1;
-    let canonical = !(leading_zero || minus && value == 0);
-    let sign = i64::from(minus);
-    // Negation by inverting all bits and adding one.
-    let value = (value.cast_signed() ^ -sign) + sign;
-    Some(ShortInteger { value, canonical, length: usize::from(minus) + count })
 }
 
 /// Returns the value and the number of the digits at the start of eight bytes, the first of them in the

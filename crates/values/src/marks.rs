@@ -45,11 +45,6 @@ impl Marks {
         Ok(Self { decimal, thousands })
     }
 
-    /// True for the decimal sign and for the separator.
-    pub fn has(&self, c: char) -> bool {
-        self.decimal == c || self.thousands == Some(c)
-    }
-
     /// Respells the number at the beginning of a field. The result is in `buffer` if it differs from the field.
     ///
     /// `None` refuses a field whose groups or point are wrong. A field without a number comes back unchanged.

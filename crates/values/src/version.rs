@@ -20,6 +20,8 @@
 //!
 //! [the rules of coreutils]: https://www.gnu.org/software/coreutils/manual/html_node/Version-sort-ordering.html
 
+use std::sync::LazyLock;
+
 use crate::digits::{split_digits, split_while};
 use crate::hex::push_count;
 
@@ -35,24 +37,16 @@ const FEW: usize = 7;
 /// The code of the first letter, behind the codes of numbers.
 const LETTERS: u8 = NUMBER + FEW as u8 + 1;
 
-/// The codes of bytes other than digits.
-const CODES: [u8; 256] = {
-    let mut codes = [0; 256];
-    let (mut at, mut next) = (0, LETTERS as usize);
-    // Twice all bytes: first the letters get codes, then other characters.
-    while at < 2 * codes.len() {
-        let byte = (at % codes.len()) as u8;
-        let is_other = !byte.is_ascii_alphanumeric() && byte != b'~';
-        if at < codes.len() && byte.is_ascii_alphabetic() || at >= codes.len() && is_other {
-            codes[byte as usize] = next as u8;
-            next += 1;
-        }
-        at += 1;
+/// The codes of bytes other than digits: letters before other characters.
+static CODES: LazyLock<[u8; 256]> = LazyLock::new(|| {
+    let letters = (0..=u8::MAX).filter(u8::is_ascii_alphabetic);
+    let others = (0..=u8::MAX).filter(|byte| !byte.is_ascii_alphanumeric() && *byte != b'~');
+    let mut codes = [TILDE; 256];
+    for (byte, code) in letters.chain(others).zip(LETTERS..=u8::MAX) {
+        codes[usize::from(byte)] = code;
     }
-    assert!(next == codes.len());
-    codes[b'~' as usize] = TILDE;
     codes
-};
+});
 
 /// The count of points between the numbers of a version: `v` or nothing, numbers with points, then any text behind
 /// one of `-+~/:`. Other fields have none.
@@ -110,9 +104,10 @@ fn extensions(name: &[u8]) -> usize {
 
 /// Appends words, numbers and the end of a part.
 fn push_part(mut part: &[u8], to: &mut Vec<u8>) {
+    let codes = &*CODES;
     loop {
         let (word, rest) = split_while(part, |byte| !byte.is_ascii_digit());
-        to.extend(word.iter().map(|&byte| CODES[usize::from(byte)]));
+        to.extend(word.iter().map(|&byte| codes[usize::from(byte)]));
         let (digits, rest) = split_digits(rest);
         push_number(digits, to);
         if rest.is_empty() {

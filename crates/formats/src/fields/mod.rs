@@ -186,8 +186,8 @@ pub fn read_batch(
         let keys = Keys::of(columns);
         let are_tokens = dialect.fields.are_tokens();
         let bytes = Bytes::Of { text: text.clone(), start, until, ranges, end, are_tokens };
-        let (respelled, spellings, skipped) = (part.respelled, part.spellings, part.skipped);
-        (Piece { keys, at: 0, positions: Vec::new(), respelled, spellings, bytes }, skipped)
+        let (respelled, spellings) = (part.respelled, part.spellings);
+        (Piece { respelled, spellings, bytes, ..Piece::of(keys) }, part.skipped)
     });
     let (pieces, skipped): (Vec<Piece>, _) = read.into_iter().unzip();
     Ok(Batch { head, pieces, skipped, wrong, counts })
