@@ -27,25 +27,19 @@ pub(crate) struct Unit {
 
 /// Reads the unit at the beginning of these bytes. The length is 0 if the column does not have this unit.
 pub(crate) fn parse_unit(bytes: &[u8], units: Units) -> (Unit, usize) {
-    let none = (Unit { is_binary: true, power: 0 }, 0);
-    let [first, rest @ ..] = bytes else { return none };
-    let prefix = b"KMGTPEZYRQ".iter().position(|prefix| prefix == &first.to_ascii_uppercase());
-    let is_byte = |byte: Option<&u8>| matches!(byte, Some(b'B' | b'b'));
-    let (unit, length) = match (prefix, rest.first()) {
-        (None, _) if is_byte(Some(first)) => (none.0, 1),
-        (None, _) => return none,
-        (Some(prefix), second) => {
-            let is_binary = !is_byte(second);
-            let length = match second {
-                Some(b'i' | b'I') => 2 + usize::from(is_byte(rest.get(1))),
-                _ => 1 + usize::from(!is_binary),
-            };
-            (Unit { is_binary, power: prefix as u32 + 1 }, length)
-        }
+    let is_prefix = |prefix: &u8| bytes.first().is_some_and(|first| first.eq_ignore_ascii_case(prefix));
+    let power = b"KMGTPEZYRQ".iter().position(is_prefix).map_or(0, |prefix| prefix as u32 + 1);
+    let begin = usize::from(power > 0);
+    let (is_binary, length) = match &bytes[begin..] {
+        [b'I' | b'i', b'B' | b'b', ..] if power > 0 => (true, 3),
+        [b'I' | b'i', ..] if power > 0 => (true, 2),
+        [b'B' | b'b', ..] => (false, begin + 1),
+        _ => (true, begin),
     };
-    let is_clear = (first.is_ascii_uppercase() || *first == b'k')
-        && matches!(&bytes[1..length], b"" | b"B" | b"i" | b"iB");
-    if units == Units::All || units == Units::Clear && is_clear { (unit, length) } else { none }
+    let is_clear = matches!(bytes.first(), Some(b'k' | b'A'..=b'Z'))
+        && matches!(&bytes[length.min(1)..length], b"" | b"B" | b"i" | b"iB");
+    let is_known = units == Units::All || units == Units::Clear && is_clear;
+    if is_known { (Unit { is_binary, power }, length) } else { (Unit { is_binary: true, power: 0 }, 0) }
 }
 
 impl Unit {
