@@ -42,10 +42,16 @@ pub enum Input {
 #[derive(Clone, Debug)]
 pub struct With {
     input: Input,
+    options: Options,
+}
+
+/// The options for reading an input.
+#[derive(Clone, Debug, Default)]
+struct Options {
     /// Cancels reads.
     cancel: Cancel,
-    /// True if reads do not decompress.
-    is_plain: bool,
+    /// True if reads decompress.
+    decompresses: bool,
     /// The compression, if known before the first read; else the first bytes of a reader tell it.
     compression: Option<Compression>,
     /// The memory limit, if set; decompression takes a small part of it.
@@ -62,13 +68,8 @@ pub struct With {
 #[derive(Clone)]
 pub struct Reader {
     name: String,
-    shared: Arc<Mutex<Shared>>,
-}
-
-/// A reader, with a flag for its end.
-struct Shared {
-    reader: Box<dyn Read + Send>,
-    has_ended: bool,
+    /// The reader, until its end.
+    shared: Arc<Mutex<Option<Box<dyn Read + Send>>>>,
 }
 
 impl fmt::Debug for Reader {
@@ -80,8 +81,9 @@ impl fmt::Debug for Reader {
 impl Read for Reader {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let mut shared = lock(&self.shared);
-        let count = shared.reader.read(room)?;
-        shared.has_ended = count == 0 && !room.is_empty();
+        let Some(reader) = &mut *shared else { return Ok(0) };
+        let count = reader.read(room)?;
+        shared.take_if(|_| count == 0 && !room.is_empty());
         Ok(count)
     }
 }
@@ -109,8 +111,8 @@ impl Input {
     /// decides the format, like a file's.
     #[must_use]
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
-        let shared = Shared { reader: Box::new(reader), has_ended: false };
-        Self::Reader(Reader { name: name.into(), shared: Arc::new(Mutex::new(shared)) })
+        let shared = Arc::new(Mutex::new(Some(Box::new(reader) as _)));
+        Self::Reader(Reader { name: name.into(), shared })
     }
 
     /// An input of bytes in memory. Messages show the name, and its extension decides the format,
@@ -135,22 +137,17 @@ impl Input {
         Some(compression::beginning(bytes).unwrap_or(Ok(None)))
     }
 
-    fn with(self, set: impl FnOnce(&mut With)) -> Self {
+    fn with(self, set: impl FnOnce(&mut Options)) -> Self {
         let mut with = match self {
             Self::With(with) => with,
-            input => Box::new(With {
-                input,
-                cancel: Cancel::default(),
-                is_plain: true,
-                compression: None,
-                memory: None,
-                begun: None,
-                before: None,
-                is_beginning: false,
-            }),
+            input => Box::new(With { input, options: Options::default() }),
         };
-        set(&mut with);
+        set(&mut with.options);
         Self::With(with)
+    }
+
+    fn options(&self) -> Option<&Options> {
+        if let Self::With(with) = self { Some(&with.options) } else { None }
     }
 
     /// The input without its options.
@@ -197,7 +194,7 @@ impl Input {
                 let metadata = std::fs::metadata(path).ok()?;
                 is_regular(path, &metadata).then_some(metadata.len())
             }
-            Self::With(with) if with.compression.is_none() => with.input.size(),
+            Self::With(with) if with.options.compression.is_none() => with.input.size(),
             _ => None,
         }
     }
@@ -230,12 +227,12 @@ impl Input {
 
     /// Returns true for the beginning of an input.
     pub fn is_beginning(&self) -> bool {
-        if let Self::With(with) = self { with.is_beginning } else { false }
+        self.options().is_some_and(|options| options.is_beginning)
     }
 
     /// The position in a file, if the input is a later part of it.
     pub fn before(&self) -> Option<Before> {
-        if let Self::With(with) = self { with.before } else { None }
+        self.options()?.before
     }
 
     /// Decompresses the input, with this format or the one that its first bytes tell. Decompression
@@ -243,7 +240,7 @@ impl Input {
     pub fn decompressed(self, compression: Option<Compression>, memory: Option<u64>) -> Self {
         let known = compression.map(|given| Ok(Some(given))).or_else(|| self.known_by_first_bytes());
         self.with(|it| {
-            it.is_plain = known == Some(Ok(None));
+            it.decompresses = known != Some(Ok(None));
             it.compression = known.and_then(Result::ok).flatten();
             it.memory = memory;
         })
@@ -328,17 +325,14 @@ impl Input {
         }
         let file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        let (is_plain, cancel) = match self {
-            Self::With(with) => (with.is_plain, with.cancel.clone()),
-            _ => (true, Cancel::default()),
-        };
-        let is_regular = is_plain && metadata.is_file();
+        let Options { decompresses, cancel, .. } = self.options().cloned().unwrap_or_default();
+        let is_regular = !decompresses && metadata.is_file();
         Ok(is_regular.then(|| RegularFile { name: self.name(), file, size: metadata.len(), cancel }))
     }
 
     /// The compression, if known before the first read.
     pub fn compression(&self) -> Option<Compression> {
-        if let Self::With(with) = self { with.compression } else { None }
+        self.options()?.compression
     }
 
     /// Opens the input.
@@ -358,7 +352,7 @@ impl Input {
     pub fn open_as(&self, shut: bool) -> Result<Opened, Error> {
         let reader: Box<dyn Read + Send + Sync> = match self {
             Self::With(with) => return with.open(shut),
-            Self::Reader(reader) if lock(&reader.shared).has_ended => {
+            Self::Reader(reader) if lock(&reader.shared).is_none() => {
                 return Err(Error::input(self.name(), "has been read already"));
             }
             Self::Reader(reader) => Box::new(reader.clone()),
@@ -382,13 +376,14 @@ impl Input {
 
 impl With {
     fn open(&self, shut: bool) -> Result<Opened, Error> {
-        let mut opened = self.begun.as_ref().unwrap_or(&self.input).open_as(shut)?;
-        if !self.is_plain && self.begun.is_none() {
-            let limit = compression::sensible(self.memory, opened.is_ready);
-            opened.size = opened.size.filter(|_| self.compression.is_none());
-            opened.reader = Box::new(compression::Reader::new(opened.reader, self.compression, limit));
+        let Options { cancel, decompresses, compression, memory, begun, .. } = &self.options;
+        let mut opened = begun.as_ref().unwrap_or(&self.input).open_as(shut)?;
+        if *decompresses && begun.is_none() {
+            let limit = compression::sensible(*memory, opened.is_ready);
+            opened.size = opened.size.filter(|_| compression.is_none());
+            opened.reader = Box::new(compression::Reader::new(opened.reader, *compression, limit));
         }
-        Ok(Opened { cancel: self.cancel.clone(), ..opened })
+        Ok(Opened { cancel: cancel.clone(), ..opened })
     }
 }
 
