@@ -47,18 +47,15 @@ impl Header {
         };
         let mut start = [0; MAGIC.len() + 2];
         fill(&mut start)?;
-        if !start.starts_with(MAGIC) {
-            return Err(not_npy());
-        }
-        let version = start[MAGIC.len()];
-        let length_bytes = match version {
-            1 => 2,
-            2 | 3 => 4,
-            _ => {
-                return Err(refused(format!(
-                    "has version {version} of the .npy format; versions 1 to 3 are supported"
-                )));
+        let length_bytes = match start.strip_prefix(MAGIC) {
+            Some([1, _]) => 2,
+            Some([2 | 3, _]) => 4,
+            Some([version, ..]) => {
+                let problem =
+                    format!("has version {version} of the .npy format; versions 1 to 3 are supported");
+                return Err(refused(problem));
             }
+            _ => return Err(not_npy()),
         };
         let mut length = [0; 4];
         fill(&mut length[..length_bytes])?;

@@ -1,7 +1,7 @@
 //! Open inputs.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -145,23 +145,18 @@ impl RegularFile {
         // after a part.
         let size = usize::try_from(self.size).ok();
         let room = size.and_then(|size| bytemuck::allocation::try_zeroed_vec(size.checked_add(1)?).ok());
+        let failed = |error| Error::io(&self.name, "read", error);
         let (Some(size), Some(mut bytes)) = (size, room) else {
-            return Err(Error::io(&self.name, "read", io::ErrorKind::OutOfMemory.into()));
+            return Err(failed(io::ErrorKind::OutOfMemory.into()));
         };
         bytes.truncate(size);
-        let read = fill_by_all_cores(&self.file, &mut bytes, 0, BLOCK);
-        let read = read.map_err(|error| Error::io(&self.name, "read", error))?;
-        if read < size {
+        if fill_by_all_cores(&self.file, &mut bytes, 0, BLOCK).map_err(failed)? < size {
             return Err(self.has_changed());
         }
-        let mut more = [0; 1 << 12];
-        loop {
-            let count = self.read_at(&mut more, bytes.len() as u64)?;
-            bytes.extend_from_slice(&more[..count]);
-            if count < more.len() {
-                return Ok(Text::of_one(&self.name, bytes, None, line_end));
-            }
-        }
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(self.size)).map_err(failed)?;
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        Ok(Text::of_one(&self.name, bytes, None, line_end))
     }
 
     /// Returns the text of a range, at the position `before`, whose records end so.
