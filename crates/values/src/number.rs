@@ -60,8 +60,9 @@ impl Reader {
     #[inline]
     pub fn key(&mut self, field: &[u8], descending: bool, tail: &mut Vec<u8>) -> Option<Value> {
         if self.is_plain {
-            let (minus, text) = split_minus(field);
-            if let Some((integer, scale)) = decimal::parse_short(text)
+            // Processors would mispredict a branch on the sign.
+            let minus = field.first() == Some(&b'-');
+            if let Some((integer, scale)) = decimal::parse_short(&field[usize::from(minus)..])
                 && let Some(key) = decimal::short_key(integer, scale)
             {
                 let negative = minus && key != ZERO;
@@ -126,13 +127,6 @@ fn parse_decimal(text: &[u8], units: Units, leading: bool) -> Option<(Decimal, u
         return leading.then_some((decimal, 0));
     }
     Some((unit.times(decimal), length))
-}
-
-/// Splits a minus from a field. Processors would mispredict a branch on the sign.
-#[inline]
-fn split_minus(field: &[u8]) -> (bool, &[u8]) {
-    let minus = field.first() == Some(&b'-');
-    (minus, &field[usize::from(minus)..])
 }
 
 /// A currency or percent sign in front of all numbers of a column, or behind them.

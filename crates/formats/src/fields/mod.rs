@@ -12,7 +12,6 @@ mod header;
 mod key;
 mod layout;
 mod misfit;
-mod part;
 mod rows;
 mod spec;
 
@@ -33,8 +32,7 @@ pub use self::column::{Column, NotAdded};
 pub use self::dialect::{Dialect, Fields, Gap, unquoted};
 pub use self::header::{ColumnAt, Header, ResolvedKey};
 pub use self::key::{Key, KeySpec, Kind};
-pub use self::layout::{Layout, Surveyed};
-pub use self::part::Body;
+pub use self::layout::{Body, Layout, Surveyed};
 pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows};
 pub use self::rows::{for_each_field, pieces, probable_row, row_from};
 pub use self::spec::{InputKind, InputSpec};
