@@ -24,7 +24,7 @@ mod steps;
 use gpusort_base::error::{self, Error};
 use gpusort_base::{cancel, human, memory, parallel};
 use gpusort_engine::key_buf;
-use gpusort_formats::batch::{Batches, Stretches};
+use gpusort_formats::batch::{Batches, Stretches, shown};
 use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{InputKind, InputSpec};
@@ -85,7 +85,7 @@ pub fn check(
     let orders = how.orders();
     let unique = unique.then_some(&orders[..]);
     while let Some(pieces) = batches.next(most)? {
-        let show = |piece: &Piece, record, key| batches.shown(piece, record, key);
+        let show = |piece: &Piece, record, key| shown(piece, record, how, key);
         if let Some((.., disorder)) = last.follow(&show, &pieces, unique) {
             return Ok(Some(disorder));
         }

@@ -11,7 +11,7 @@
 
 use std::io::Write;
 
-use gpusort_formats::batch::Batches;
+use gpusort_formats::batch::{Batches, shown};
 use gpusort_formats::fields::Head;
 use gpusort_formats::fields::InputSpec;
 use gpusort_formats::keys;
@@ -92,7 +92,7 @@ impl MergeSource for RecordSource<'_> {
             }
             Origin::Input(batches) => {
                 let Some(mut pieces) = batches.next(most)? else { return Ok(false) };
-                let show = |piece: &Piece, record, key| batches.shown(piece, record, key);
+                let show = |piece: &Piece, record, key| shown(piece, record, batches.how, key);
                 if let Some((piece, record, found)) = self.last.follow(&show, &pieces, None) {
                     pieces.truncate(piece + 1);
                     pieces[piece].truncate(record);
@@ -252,9 +252,7 @@ fn merge_some<T>(
     let mut all = runs.iter().flat_map(|run| &run.source.pieces);
     if all.any(|piece| piece.keys.single().is_none()) {
         let pieces = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
-        parallel::map_parts(pieces.filter(|piece| !piece.keys.has_rows()), |piece| {
-            piece.keys = std::mem::take(&mut piece.keys).into_rows();
-        });
+        parallel::map_parts(pieces.filter(|piece| !piece.keys.has_rows()), |piece| piece.keys.make_rows());
     }
     let last_of = |run: &Run| run.source.pieces.last().map(|piece| piece.keys.key(piece.len() - 1));
     let open = runs.iter().enumerate().filter(|(_, run)| run.is_open());

@@ -347,7 +347,8 @@ impl Keyed {
 
 /// Reads inputs one after another.
 pub struct Batches<'a> {
-    how: &'a InputSpec,
+    /// The format and the keys.
+    pub how: &'a InputSpec,
     /// The name of the first input.
     pub name: String,
     /// The bytes of the inputs.
@@ -409,11 +410,6 @@ impl<'a> Batches<'a> {
     /// Returns true if the inputs have ended and no error is pending.
     pub fn is_over(&self) -> bool {
         self.wrong.is_none() && self.chunks.is_over()
-    }
-
-    /// Returns a record as [`shown`] does.
-    pub fn shown(&self, piece: &Piece, record: usize, key: Option<usize>) -> (String, Vec<String>) {
-        shown(piece, record, self.how, key)
     }
 }
 

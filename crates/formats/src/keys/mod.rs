@@ -45,8 +45,11 @@ impl Keys {
     }
 
     /// Converts the keys to their compared form: the words of a single key if they suffice, or rows.
-    pub fn by_records(self) -> Self {
-        if matches!(&self.columns[..], [column] if !column.needs_rows()) { self } else { self.into_rows() }
+    pub fn by_records(mut self) -> Self {
+        if !matches!(&self.columns[..], [column] if !column.needs_rows()) {
+            self.make_rows();
+        }
+        self
     }
 
     /// Adds the printed line of a single numeric key as a second key.
@@ -71,12 +74,9 @@ impl Keys {
         self.rows.is_some()
     }
 
-    /// Converts the keys to rows.
-    pub fn into_rows(mut self) -> Self {
-        if self.rows.is_none() {
-            self.rows = Some(Rows::of(&self.columns));
-        }
-        self
+    /// Makes the rows of all keys.
+    pub fn make_rows(&mut self) {
+        self.rows.get_or_insert_with(|| Rows::of(&self.columns));
     }
 
     /// Returns the number of records.
