@@ -38,21 +38,13 @@ pub(super) fn token_at(bytes: &[u8], start: usize) -> &[u8] {
     &rest[..from + length]
 }
 
-/// Returns true if a token has a letter or another byte from `@` on.
-#[inline]
-fn has_letter(token: &[u8]) -> bool {
-    const LETTERS: u64 = u64::MAX / 255 * 0xC0;
-    let (words, rest) = token.as_chunks::<8>();
-    let all = words.iter().fold(0, |all, word| all | u64::from_le_bytes(*word));
-    all & LETTERS != 0 || rest.iter().any(|&byte| byte >= b'@')
-}
-
 /// Returns true if a token, which is a number, is the number's spelling without redundant zeros: in digits
 /// and a point, or, below 0.0001, with an exponent of at least two digits, as Python prints it.
 #[inline]
 pub(super) fn is_plain(token: &[u8]) -> bool {
     let ([b'-', digits @ ..] | digits) = token;
-    if has_letter(digits) {
+    // A letter, or another byte from `@` on.
+    if digits.iter().fold(0, |all, byte| all | byte) >= b'@' {
         return is_plain_exponential(digits);
     }
     match digits {
@@ -111,20 +103,6 @@ impl<'a> Tokens<'a> {
             self.excess = self.excess(from, self.next);
         }
         (self.excess.is_none() && self.next < self.bytes.len()).then_some(self.next)
-    }
-
-    /// Works like [`find`](Self::find), but faster if the next token begins the next line. The piece may
-    /// begin with a blank line.
-    #[inline]
-    pub(super) fn find_next(&mut self) -> Option<usize> {
-        if self.next > 0
-            && let Some(&[b'\n', first]) = self.bytes.get(self.next..self.next + 2)
-            && first > b' '
-        {
-            self.next += 1;
-            return Some(self.next);
-        }
-        self.find()
     }
 
     /// Returns the offset of an excess between `from`, the end of the last token, and `start`, the next

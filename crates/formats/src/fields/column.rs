@@ -316,7 +316,7 @@ impl Column {
     ) -> Result<(), (usize, Option<NotAdded>)> {
         /// Up to this value, f64 represents every integer.
         const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
-        while let Some(start) = tokens.find_next() {
+        while let Some(start) = tokens.find() {
             let short = if self.key.element.is_none() { tokens.short_integer() } else { None };
             let (length, mut is_spelled_once);
             if let Some(short) = short.filter(|short| short.value.abs() <= EXACT) {
