@@ -222,11 +222,6 @@ fn push_bytes(text: &[u8], [begin, end]: [usize; 2], to: &mut Vec<u8>) {
     {
         to.extend_from_slice(window);
         to.truncate(length);
-    } else if let Some(window) = text[begin..].first_chunk::<{ 2 * WINDOW }>()
-        && end - begin <= 2 * WINDOW
-    {
-        to.extend_from_slice(window);
-        to.truncate(length);
     } else {
         to.extend_from_slice(&text[begin..end]);
     }
