@@ -19,7 +19,7 @@ pub enum Column {
     Texts(TextColumn),
 }
 
-/// The tails of the few numbers that have one, by record.
+/// The tail of each record whose number needs a tail.
 pub type Tails = BTreeMap<u32, Vec<u8>>;
 
 impl Column {
