@@ -132,8 +132,8 @@ impl<'a> Tokens<'a> {
         self.next += length;
     }
 
-    /// Parses the current token as a short integer. `None` is inconclusive: the token may be something else, or too near
-    /// the end of the piece.
+    /// Parses the current token as a short integer. `None` is inconclusive: the token may be something else,
+    /// or too near the end of the piece.
     ///
     /// Finds and converts eight digits at once, as the bytes of one word. Avoids a branch on the sign, which
     /// processors would mispredict.
