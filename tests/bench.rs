@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use gpusort::ElementType;
-use gpusort::unstable::bench::contender::{Contender, OnCpu, OnGpu, Sample, Sorted};
+use gpusort::unstable::bench::contender::{Contender, Sample, on_cpu, on_gpu};
 use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::bench::{
-    Case, Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure,
+    Case, Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure, verified,
 };
 use gpusort::unstable::generate::{Distribution, Sequence, Type};
 use gpusort::{Error, ErrorKind, Kind, Method};
@@ -39,16 +39,27 @@ impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
     }
 }
 
-impl<F: FnMut(usize, &mut Vec<u32>)> Contender for Mock<F> {
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error> {
+impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
+    fn sort(&mut self, input: &KeyBuf<'static>) -> (Sample, KeyBuf<'static>) {
         let mut keys: Vec<u32> = input.clone().into_vec().expect("u32 keys are of one word");
         keys.sort_unstable();
         (self.spoil)(self.runs, &mut keys);
         let time = (self.times)(self.runs);
         self.runs += 1;
         let sample = Sample { end_to_end: time, ..Sample::on_cpu(time / 2) };
-        Ok((sample, Sorted::Keys(keys.into())))
+        (sample, keys.into())
     }
+}
+
+/// Measures a contender on these keys.
+fn measured(
+    contender: &mut Contender,
+    positions: bool,
+    keys: &dyn Fn(u64) -> KeyBuf<'static>,
+    pace: &Pace,
+    ran: &mut dyn FnMut(usize),
+) -> Result<Outcome, Error> {
+    measure(&mut |seed| verified(contender, &keys(seed), positions, seed), pace, ran)
 }
 
 /// So long that nothing is left out for lack of time, however busy the machine is.
@@ -80,12 +91,14 @@ fn a_wrong_result_of_any_run_ends_the_bench() {
                 }
             };
             let mut mock = Mock::new(|_| seconds(0.001), spoil);
-            let error = measure(&mut mock, &keys(1000), &pace, &mut |_| {}).unwrap_err();
+            let error = measured(&mut |input| Ok(mock.sort(input)), false, &keys(1000), &pace, &mut |_| {})
+                .unwrap_err();
             let ErrorKind::WrongResult { seed, .. } = error.kind() else { panic!("{what}: {error}") };
             assert_eq!(*seed, 7 + wrong_run as u64, "{what}: the seed that makes the input again");
         }
     }
-    let right = measure(&mut Mock::new(|_| seconds(0.001), |_, _| {}), &keys(1000), &pace, &mut |_| {});
+    let mut mock = Mock::new(|_| seconds(0.001), |_, _| {});
+    let right = measured(&mut |input| Ok(mock.sort(input)), false, &keys(1000), &pace, &mut |_| {});
     assert!(right.is_ok());
 }
 
@@ -94,7 +107,9 @@ fn the_number_of_runs_follows_the_request_and_the_time_limit() {
     let runs = |pace: Pace, times: fn(usize) -> Duration| {
         let told = Cell::new(0);
         let mut mock = Mock::new(times, |_, _| {});
-        match measure(&mut mock, &keys(10), &pace, &mut |runs| told.set(runs)).unwrap() {
+        match measured(&mut |input| Ok(mock.sort(input)), false, &keys(10), &pace, &mut |runs| told.set(runs))
+            .unwrap()
+        {
             Outcome::Measured(samples) => {
                 assert_eq!(told.get(), mock.runs);
                 (mock.runs, samples.len())
@@ -218,22 +233,20 @@ fn contenders_sort_keys_and_positions_of_both_widths() {
             let shape = Shape::of(element, positions);
             let plan =
                 |algorithm, variant| Plan::new(algorithm, variant, n, shape, &gpu.info().limits).unwrap();
-            let contenders: [Box<dyn Contender>; 5] = [
-                Box::new(OnCpu { method: Some(Method::default()), positions }),
-                Box::new(OnCpu {
-                    method: Some(Method { algorithm: Some(Algorithm::Bitonic), variant: None }),
-                    positions,
-                }),
-                Box::new(OnCpu { method: None, positions }),
-                Box::new(OnGpu::new(gpu, None, plan(Algorithm::Bitonic, Variant::Fused)).unwrap()),
-                Box::new(OnGpu::new(gpu, None, plan(Algorithm::OddEven, Variant::Block)).unwrap()),
+            let bitonic = Method { algorithm: Some(Algorithm::Bitonic), variant: None };
+            let contenders: [Box<Contender>; 5] = [
+                on_cpu(Some(Method::default()), positions),
+                on_cpu(Some(bitonic), positions),
+                on_cpu(None, positions),
+                on_gpu(gpu, None, plan(Algorithm::Bitonic, Variant::Fused)).unwrap(),
+                on_gpu(gpu, None, plan(Algorithm::OddEven, Variant::Block)).unwrap(),
             ];
             let keys = |seed| {
                 let distribution = Distribution::FewDistinct;
                 Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
             };
             for mut contender in contenders {
-                let outcome = measure(contender.as_mut(), &keys, &pace, &mut |_| {}).unwrap();
+                let outcome = measured(contender.as_mut(), positions, &keys, &pace, &mut |_| {}).unwrap();
                 assert!(matches!(outcome, Outcome::Measured(samples) if samples.len() == 2));
             }
         }
@@ -254,8 +267,9 @@ fn the_median_agrees_with_the_hosts_clock() {
     let spin_up = (!is_software).then(|| SpinUp::new(gpu).unwrap());
     let pace = Pace { limit: NO_LIMIT, ..Pace::default() };
     let by_bench = || {
-        let mut contender = OnGpu::new(gpu, spin_up.as_ref(), plan.clone()).unwrap();
-        let Outcome::Measured(samples) = measure(&mut contender, &keys(n), &pace, &mut |_| {}).unwrap()
+        let mut contender = on_gpu(gpu, spin_up.as_ref(), plan.clone()).unwrap();
+        let Outcome::Measured(samples) =
+            measured(contender.as_mut(), false, &keys(n), &pace, &mut |_| {}).unwrap()
         else {
             panic!("nothing is too long")
         };

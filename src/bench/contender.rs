@@ -15,24 +15,9 @@ use crate::report::Report;
 use crate::sorter::{Request, Sorter};
 use gpusort_order::Method;
 
-/// Something that sorts.
-pub trait Contender {
-    /// Sorts a copy of `input`, timed.
-    ///
-    /// # Errors
-    ///
-    /// A failure of the device.
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error>;
-}
-
-/// A result to be verified.
-#[derive(Clone, Debug)]
-pub enum Sorted {
-    /// The sorted keys.
-    Keys(KeyBuf<'static>),
-    /// The input positions of the sorted keys.
-    Positions(Vec<u32>),
-}
+/// Sorts a copy of these keys, timed, or returns the input positions of the sorted keys; fails if the device
+/// fails.
+pub type Contender<'a> = dyn FnMut(&KeyBuf<'static>) -> Result<(Sample, KeyBuf<'static>), Error> + 'a;
 
 /// The measurements of one sort.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,91 +53,68 @@ impl Sample {
     }
 }
 
-/// The CPU: its fast sort, a network, or the standard library's `sort_unstable` on one core.
-pub struct OnCpu {
-    /// `None` for the standard library's sort on one core.
-    pub method: Option<Method>,
-    /// Argsorts.
-    pub positions: bool,
-}
-
 /// Sorts keys or, with positions, pairs.
-fn sort_on_one_core(mut keys: KeyBuf<'static>, positions: bool) -> Sorted {
+fn sort_on_one_core(mut keys: KeyBuf<'static>, positions: bool) -> KeyBuf<'static> {
     fn positions_of<W: Word>(keys: &[W]) -> Vec<u32> {
         let mut pairs: Vec<_> = keys.iter().zip(0..).map(|(&key, position)| Pair { key, position }).collect();
         pairs.sort_unstable();
         pairs.iter().map(|pair| pair.position).collect()
     }
     if positions {
-        return Sorted::Positions(by_width!(keys.borrowed(), blocks => positions_of(&in_one(blocks))));
+        return by_width!(keys, blocks => positions_of(&in_one(blocks)).into());
     }
     by_width!(&mut keys, blocks => blocks.iter_mut().for_each(|keys| keys.to_mut().sort_unstable()));
-    Sorted::Keys(keys)
+    keys
 }
 
-impl Contender for OnCpu {
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error> {
+/// The CPU: its fast sort, a network or, without a method, the standard library's `sort_unstable` on one core.
+pub fn on_cpu(method: Option<Method>, positions: bool) -> Box<Contender<'static>> {
+    Box::new(move |input| {
         let keys = input.clone();
         let start = Instant::now();
-        let Some(method) = self.method else {
-            let sorted = sort_on_one_core(keys, self.positions);
+        let Some(method) = method else {
+            let sorted = sort_on_one_core(keys, positions);
             return Ok((Sample::on_cpu(start.elapsed()), sorted));
         };
-        let request = if self.positions { Request::positions } else { Request::keys };
+        let request = if positions { Request::positions } else { Request::keys };
         let done = Sorter::cpu().run(request(keys).by(method), &mut |_, _| {})?;
         let Report { sort, dispatches, bytes_moved, .. } = done.report;
         let sample = Sample { sort, dispatches, bytes_moved, ..Sample::on_cpu(start.elapsed()) };
-        Ok(match self.positions {
-            true => (sample, Sorted::Positions(done.words.into_vec().expect("positions have 32 bits"))),
-            false => (sample, Sorted::Keys(done.words)),
-        })
-    }
+        Ok((sample, done.words))
+    })
 }
 
-/// A plan on a GPU.
-pub struct OnGpu<'a> {
+/// A plan on a GPU, with its kernels and the memory that it needs.
+///
+/// # Errors
+///
+/// Insufficient memory on the device, or another failure of it.
+pub fn on_gpu<'a>(
     gpu: &'a Gpu,
     spin_up: Option<&'a SpinUp>,
     plan: Plan,
-    buffers: Buffers,
-}
-
-impl<'a> OnGpu<'a> {
-    /// Builds the kernels and allocates the memory that the plan needs.
-    ///
-    /// # Errors
-    ///
-    /// Insufficient memory on the device, or another failure of it.
-    pub fn new(gpu: &'a Gpu, spin_up: Option<&'a SpinUp>, plan: Plan) -> Result<Self, Error> {
-        gpu.prepare(&plan)?;
-        let buffers = Buffers::new(gpu, &plan)?;
-        Ok(Self { gpu, spin_up, plan, buffers })
-    }
-}
-
-impl Contender for OnGpu<'_> {
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error> {
+) -> Result<Box<Contender<'a>>, Error> {
+    gpu.prepare(&plan)?;
+    let buffers = Buffers::new(gpu, &plan)?;
+    Ok(Box::new(move |input| {
         // Touched memory, so that no download causes page faults.
-        let mut sorted = match self.plan.shape().payload {
-            true => Sorted::Positions(vec![u32::MAX; input.len()]),
-            false => Sorted::Keys(input.clone()),
-        };
+        let positions = plan.shape().payload;
+        let mut sorted = if positions { vec![u32::MAX; input.len()].into() } else { input.clone() };
         let start = Instant::now();
-        self.buffers.upload(self.gpu, input.bytes())?;
+        buffers.upload(gpu, input.bytes())?;
         let upload = start.elapsed();
-        if let Some(spin_up) = self.spin_up {
-            spin_up.again(self.gpu)?;
+        if let Some(spin_up) = spin_up {
+            spin_up.again(gpu)?;
         }
         let start = Instant::now();
-        let (sort, dispatches) = execute(self.gpu, &self.plan, &self.buffers, |_| {})?;
+        let (sort, dispatches) = execute(gpu, &plan, &buffers, |_| {})?;
         let executed = start.elapsed();
         let start = Instant::now();
-        match &mut sorted {
-            Sorted::Keys(keys) => {
-                let mut blocks = keys.bytes_mut().into_iter();
-                blocks.try_for_each(|block| self.buffers.download_keys(self.gpu, block))?;
+        for block in sorted.bytes_mut() {
+            match positions {
+                true => buffers.download_positions(gpu, bytemuck::cast_slice_mut(block))?,
+                false => buffers.download_keys(gpu, block)?,
             }
-            Sorted::Positions(positions) => self.buffers.download_positions(self.gpu, positions)?,
         }
         let download = start.elapsed();
         let sample = Sample {
@@ -160,9 +122,9 @@ impl Contender for OnGpu<'_> {
             upload,
             download,
             dispatches,
-            bytes_moved: self.plan.bytes_moved_by(dispatches),
+            bytes_moved: plan.bytes_moved_by(dispatches),
             ..Sample::on_cpu(upload + executed + download)
         };
         Ok((sample, sorted))
-    }
+    }))
 }

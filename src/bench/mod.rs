@@ -30,4 +30,4 @@ pub mod verify;
 pub use report::{Case, DeviceReport, Measurement, Report, Row, Skipped};
 pub use sizes::Sizes;
 pub use spin_up::SpinUp;
-pub use suite::{Device, Event, Outcome, Pace, Suite, measure};
+pub use suite::{Device, Event, Outcome, Pace, Suite, measure, verified};

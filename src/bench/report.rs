@@ -324,50 +324,52 @@ impl fmt::Display for DeviceReport {
     }
 }
 
-/// A report of sorts that took these times, in ms, at sizes from 16 on in factors of 16: on the CPU,
-/// and by each variant on each of these GPUs.
 #[cfg(test)]
-pub(super) fn example(gpus: usize, element: Type, times: &[f64]) -> Report {
-    use gpusort_planner::plan::Algorithm;
-
-    let machine = Machine { cpu: "A CPU with a long name ".repeat(4), ..Machine::here() };
-    let device = |number| {
-        let name = format!("NVIDIA GeForce RTX 4090 Laptop GPU with a long name #{number}");
-        let driver = Some("NVIDIA 580.159.03 and more that a driver says of itself".to_owned());
-        let device = Device { name, backend: "vulkan", kind: "discrete" };
-        DeviceReport { device, driver, start_ms: Some(123.4), copy_bytes_per_s: Some(2.9e12) }
-    };
-    let devices: Vec<_> = (0..gpus).map(device).collect();
-    let mut methods = vec![("CPU".to_owned(), CPU, ALL_CORES), ("CPU".to_owned(), CPU, ONE_CORE)];
-    for device in &devices {
-        for algorithm in Algorithm::ALL {
-            let variants = algorithm.variants().iter();
-            methods.extend(variants.map(|its| (device.device.name.clone(), algorithm.name(), its.name())));
-        }
-    }
-    let mut results = Vec::new();
-    for (size, ms) in times.iter().enumerate() {
-        for (place, (device, algorithm, variant)) in methods.iter().enumerate() {
-            let time = Duration::from_secs_f64(ms * (1.0 + place as f64 / 10.0) / 1e3);
-            let (positions, distribution) = (element != Type::Text, Distribution::NearlySorted);
-            let (device, n) = (device.clone(), 16_usize << (4 * size));
-            let case = Case { device, algorithm, variant, element, positions, distribution, n };
-            let (bytes, dispatches, bytes_moved) = (4 * n as u64, 16_777_216, 1 << 40);
-            let sample = Sample { bytes, dispatches, bytes_moved, ..Sample::on_cpu(time) };
-            let samples = vec![sample, Sample { bytes, ..Sample::on_cpu(time * 100) }, sample];
-            results.push(Measurement { case, samples, prepare_ms: 0.0 });
-        }
-    }
-    Report { machine, devices, results, skipped: Vec::new() }
-}
+pub(super) use tests::example;
 
 #[cfg(test)]
 mod tests {
     use gpusort_order::key::ElementType;
+    use gpusort_planner::plan::Algorithm;
 
     use super::*;
     use crate::bench::table::Table;
     use crate::bench::{export, plot};
+
+    /// A report of sorts that took these times, in ms, at sizes from 16 on in factors of 16: on the CPU,
+    /// and by each variant on each of these GPUs.
+    pub(in crate::bench) fn example(gpus: usize, element: Type, times: &[f64]) -> Report {
+        let machine = Machine { cpu: "A CPU with a long name ".repeat(4), ..Machine::here() };
+        let device = |number| {
+            let name = format!("NVIDIA GeForce RTX 4090 Laptop GPU with a long name #{number}");
+            let driver = Some("NVIDIA 580.159.03 and more that a driver says of itself".to_owned());
+            let device = Device { name, backend: "vulkan", kind: "discrete" };
+            DeviceReport { device, driver, start_ms: Some(123.4), copy_bytes_per_s: Some(2.9e12) }
+        };
+        let devices: Vec<_> = (0..gpus).map(device).collect();
+        let mut methods = vec![("CPU".to_owned(), CPU, ALL_CORES), ("CPU".to_owned(), CPU, ONE_CORE)];
+        for device in &devices {
+            for algorithm in Algorithm::ALL {
+                let variants = algorithm.variants().iter();
+                methods
+                    .extend(variants.map(|its| (device.device.name.clone(), algorithm.name(), its.name())));
+            }
+        }
+        let mut results = Vec::new();
+        for (size, ms) in times.iter().enumerate() {
+            for (place, (device, algorithm, variant)) in methods.iter().enumerate() {
+                let time = Duration::from_secs_f64(ms * (1.0 + place as f64 / 10.0) / 1e3);
+                let (positions, distribution) = (element != Type::Text, Distribution::NearlySorted);
+                let (device, n) = (device.clone(), 16_usize << (4 * size));
+                let case = Case { device, algorithm, variant, element, positions, distribution, n };
+                let (bytes, dispatches, bytes_moved) = (4 * n as u64, 16_777_216, 1 << 40);
+                let sample = Sample { bytes, dispatches, bytes_moved, ..Sample::on_cpu(time) };
+                let samples = vec![sample, Sample { bytes, ..Sample::on_cpu(time * 100) }, sample];
+                results.push(Measurement { case, samples, prepare_ms: 0.0 });
+            }
+        }
+        Report { machine, devices, results, skipped: Vec::new() }
+    }
 
     #[test]
     fn growing_time_per_element_is_marked_everywhere() {

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use gpusort_order::Kind;
 use gpusort_order::key::KeyWords;
+use gpusort_order::{Kind, Method};
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape, Variant};
 
-use super::contender::{Contender, OnCpu, OnGpu, Sample};
+use super::contender::{Contender, Sample, on_cpu, on_gpu};
 use super::machine::cpu_name;
 use super::report::{ALL_CORES, CPU, Case, DeviceReport, Measurement, ONE_CORE, Skipped};
 use super::sizes::Sizes;
@@ -20,7 +20,6 @@ use crate::human;
 use crate::key_buf::KeyBuf;
 use crate::report::timing::{self, milliseconds};
 use crate::sorter::Sorter;
-use gpusort_order::Method;
 
 /// Number of runs of each case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,25 +66,16 @@ pub enum Outcome {
 /// A sort this long needs no further warm-up.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Measures a contender on keys generated anew for each run, and verifies every result. Calls `ran`
-/// with the number of runs done, including warm-up.
+/// Sorts and verifies the keys of a seed; fails if the result is wrong or the device fails.
+pub type Run<'a> = dyn FnMut(u64) -> Result<Sample, Error> + 'a;
+
+/// Measures a sort on the keys of a new seed for each run. Calls `ran` with the number of runs done, including
+/// warm-up.
 ///
 /// # Errors
 ///
 /// A wrong result; a failure of the device.
-pub fn measure(
-    contender: &mut dyn Contender,
-    keys: &dyn Fn(u64) -> KeyBuf<'static>,
-    pace: &Pace,
-    ran: &mut dyn FnMut(usize),
-) -> Result<Outcome, Error> {
-    measure_runs(&mut |seed| verified(contender, &keys(seed), seed), pace, ran)
-}
-
-/// Sorts the keys of a seed; fails if the result is wrong or the device fails.
-type Run<'a> = dyn FnMut(u64) -> Result<Sample, Error> + 'a;
-
-fn measure_runs(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<Outcome, Error> {
+pub fn measure(sort: &mut Run, pace: &Pace, ran: &mut dyn FnMut(usize)) -> Result<Outcome, Error> {
     let mut samples: Vec<Sample> = Vec::new();
     let (mut spent, mut warm_up) = (Duration::ZERO, pace.warm_up);
     for run in 0.. {
@@ -124,10 +114,20 @@ fn warm(sort: &mut Run, seed: u64) -> Result<Duration, Error> {
     Ok(sort(seed)?.end_to_end)
 }
 
-/// Sorts keys and verifies the result.
-fn verified(contender: &mut dyn Contender, input: &KeyBuf<'static>, seed: u64) -> Result<Sample, Error> {
-    let (sample, sorted) = contender.sort(input)?;
-    verify(input, &sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
+/// Sorts keys of this seed, and verifies the result: the keys, or their positions.
+///
+/// # Errors
+///
+/// A wrong result; a failure of the device.
+pub fn verified(
+    contender: &mut Contender,
+    input: &KeyBuf<'static>,
+    positions: bool,
+    seed: u64,
+) -> Result<Sample, Error> {
+    let (sample, sorted) = contender(input)?;
+    verify(input, &sorted, positions)
+        .map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
     Ok(Sample { bytes: input.bytes().iter().map(|block| block.len() as u64).sum(), ..sample })
 }
 
@@ -366,7 +366,7 @@ impl<'a> Entrant<'a> {
         let start = Instant::now();
         let mut sort = self.sort(n)?;
         let prepare = start.elapsed();
-        let outcome = measure_runs(sort.as_mut(), pace, ran)?;
+        let outcome = measure(sort.as_mut(), pace, ran)?;
         let run = match &outcome {
             Outcome::Measured(samples) => {
                 samples.iter().map(|sample| sample.end_to_end).min().unwrap_or_default()
@@ -424,11 +424,11 @@ impl<'a> Entrant<'a> {
             let sorter = gpu.map(|(_, device)| &device.sorter);
             return Ok(Box::new(move |seed| texts::sample(sorter, method, &sequence(seed))));
         }
-        let mut contender: Box<dyn Contender + 'a> = match gpu.zip(self.plan(n)?) {
-            Some(((gpu, device), plan)) => Box::new(OnGpu::new(gpu, device.spin_up.as_ref(), plan)?),
-            None => Box::new(OnCpu { method, positions }),
+        let mut contender: Box<Contender<'a>> = match gpu.zip(self.plan(n)?) {
+            Some(((gpu, device), plan)) => on_gpu(gpu, device.spin_up.as_ref(), plan)?,
+            None => on_cpu(method, positions),
         };
-        Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), seed)))
+        Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), positions, seed)))
     }
 }
 

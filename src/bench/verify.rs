@@ -2,12 +2,11 @@
 
 use gpusort_order::key::Word;
 
-use super::contender::Sorted;
 use crate::generate::{GAMMA, mix};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::parallel;
 
-/// Verifies that `sorted` is the result of sorting `input`.
+/// Verifies that `sorted` is the result of sorting `input`: the keys or, if `positions`, their input positions.
 ///
 /// Keys must be ascending and a permutation of the input's. Positions must be a permutation that
 /// makes the keys ascending, and be ascending themselves among equal keys.
@@ -15,20 +14,16 @@ use crate::parallel;
 /// # Errors
 ///
 /// A description of the first problem.
-pub fn verify(input: &KeyBuf, sorted: &Sorted) -> Result<(), String> {
-    fn of<W: KeyWidth>(input: Vec<Block<W>>, sorted: &Sorted) -> Result<(), String> {
-        let input = in_one(input);
-        match sorted {
-            Sorted::Positions(positions) => {
-                verify_positions(input.len(), |position| input[position], positions)
-            }
-            Sorted::Keys(keys) => match W::blocks(keys.borrowed()) {
-                Some(sorted) => verify_keys(&input, &in_one(sorted)),
-                None => Err("the keys have another width".to_owned()),
-            },
+pub fn verify(input: &KeyBuf, sorted: &KeyBuf, positions: bool) -> Result<(), String> {
+    fn of<W: KeyWidth>(input: Vec<Block<W>>, sorted: KeyBuf, positions: bool) -> Result<(), String> {
+        let (input, of_other_width) = (in_one(input), || "the keys have another width".to_owned());
+        if positions {
+            let positions = in_one(u32::blocks(sorted).ok_or_else(of_other_width)?);
+            return verify_positions(input.len(), |position| input[position], &positions);
         }
+        verify_keys(&input, &in_one(W::blocks(sorted).ok_or_else(of_other_width)?))
     }
-    by_width!(input.borrowed(), input => of(input, sorted))
+    by_width!(input.borrowed(), input => of(input, sorted.borrowed(), positions))
 }
 
 fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), String> {
@@ -102,10 +97,8 @@ mod tests {
         let wide =
             |keys: &[u32]| KeyBuf::from(keys.iter().map(|&key| u64::from(key) << 32).collect::<Vec<_>>());
         let narrow = |keys: &[u32]| KeyBuf::from(keys.to_vec());
-        let both = [
-            verify(&narrow(input), &Sorted::Keys(narrow(sorted))),
-            verify(&wide(input), &Sorted::Keys(wide(sorted))),
-        ];
+        let both =
+            [verify(&narrow(input), &narrow(sorted), false), verify(&wide(input), &wide(sorted), false)];
         assert_eq!(both[0], both[1]);
         both[0].clone()
     }
@@ -121,14 +114,14 @@ mod tests {
         for altered in [[1, 2, 2, 4], [1, 2, 3, 3], [1, 1, 2, 3], [0, 0, 0, 0], [2, 2, 2, 2]] {
             assert_eq!(said(&altered), "the keys differ from those of the input", "{altered:?}");
         }
-        let other_width = verify(&KeyBuf::from(vec![1_u32]), &Sorted::Keys(KeyBuf::from(vec![1_u64])));
+        let other_width = verify(&KeyBuf::from(vec![1_u32]), &KeyBuf::from(vec![1_u64]), false);
         assert!(other_width.is_err());
     }
 
     #[test]
     fn wrong_positions_are_found() {
         let input = KeyBuf::from(vec![5_u32, 1, 5, 0]);
-        let verify = |positions: &[u32]| verify(&input, &Sorted::Positions(positions.to_vec()));
+        let verify = |positions: &[u32]| verify(&input, &KeyBuf::from(positions), true);
         assert_eq!(verify(&[3, 1, 0, 2]), Ok(()));
         for wrong in [&[3, 1, 2, 0][..], &[3, 1, 0, 0], &[3, 1, 0], &[0, 1, 2, 3], &[3, 1, 0, 4]] {
             assert!(verify(wrong).is_err(), "{wrong:?}");

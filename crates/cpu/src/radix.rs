@@ -24,8 +24,7 @@ use gpusort_order::item::Item;
 use super::items::{DIGIT_BITS, Part, Piece, count, join, parts, split};
 use super::local::{Prefix, Room};
 use gpusort_base::memory::{self, Kept};
-use gpusort_base::parallel::by_blocks;
-use gpusort_base::parallel::{self, Places};
+use gpusort_base::parallel::{self, Places, by_blocks};
 
 /// Bounds of the largest bucket for one core: half its share of the elements within these bounds, where a
 /// bucket fits its cache, or an eighth of the share if larger.

@@ -12,8 +12,7 @@ use crate::report::{Form, Report};
 use crate::sorter::{Request, Sorted, Sorter, number_of_records};
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
-use gpusort_base::parallel;
-use gpusort_base::parallel::map_into;
+use gpusort_base::parallel::{self, map_into};
 use gpusort_cpu::{self as cpu, Keyed};
 use gpusort_order::{KeyOrder, Selection, is_few};
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use gpusort_order::Algorithm;
 use gpusort_order::key::{ElementType, Form};
+use gpusort_order::{Algorithm, Method};
 use gpusort_planner::kernels::Arguments;
 use gpusort_planner::plan::{KeyTransform, Narrow};
 
@@ -16,7 +16,6 @@ use crate::recorder::{
 use gpusort_base::error::Error;
 use gpusort_base::error::misuse::on_callers_device;
 pub use gpusort_base::error::misuse::{MOST, Misuse};
-use gpusort_order::Method;
 
 /// The payload of each key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -30,8 +30,7 @@ mod run;
 mod staging;
 mod timestamps;
 
-pub use context::Context;
-pub use context::{adapter, adapters};
+pub use context::{Context, adapter, adapters};
 pub use device::Gpu;
 pub use execute::execute;
 pub use passes::time_passes;

@@ -11,8 +11,7 @@ use gpusort_planner::kernels::{Bindings, ELEMENT_BINDINGS, PipelineKey};
 use super::bindings::{label, pipeline_layout, storage};
 use super::context::Context;
 use gpusort_base::error::Error;
-use gpusort_base::parallel;
-use gpusort_base::parallel::lock;
+use gpusort_base::parallel::{self, lock};
 
 /// Binding numbers of keys and payload on both sides, as in `element_*.wgsl`.
 pub(super) const KEYS: u32 = 0;

@@ -16,8 +16,7 @@ use super::context::Context;
 use super::device::Gpu;
 use super::readback::Mapping;
 use gpusort_base::error::Error;
-use gpusort_base::parallel;
-use gpusort_base::parallel::lock;
+use gpusort_base::parallel::{self, lock};
 
 /// Bytes in one staging buffer.
 const CHUNK: u64 = 16 << 20;

@@ -24,9 +24,9 @@ mod resident;
 
 use std::time::Duration;
 
-use gpusort_order::Shape;
 use gpusort_order::item::Item;
 use gpusort_order::key::KeyWords;
+use gpusort_order::{Method, Selection, Shape};
 #[cfg(any(feature = "costs", feature = "gpu"))]
 use gpusort_planner::plan::Crossovers;
 
@@ -38,8 +38,6 @@ use gpusort_base::clock::Instant;
 use gpusort_base::device::{AdapterInfo, Select};
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
-use gpusort_order::Method;
-use gpusort_order::Selection;
 
 /// Keys that come block by block; their number is known in advance.
 pub struct Incoming<'a> {

@@ -1,7 +1,7 @@
 //! Sorts on the CPU: by the fast sort, or by a named network.
 
-use gpusort_order::Algorithm;
 use gpusort_order::item::Pair;
+use gpusort_order::{Algorithm, is_few};
 
 use super::{Job, Method, Ordered, Progress, ResultKind, Sorted, number_of_records};
 use crate::key_buf::{KeyBuf, by_width};
@@ -9,7 +9,6 @@ use crate::report::{Form, Ran, Report};
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_cpu::{self as cpu, Piece};
-use gpusort_order::is_few;
 
 /// Does a job on all cores.
 pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {

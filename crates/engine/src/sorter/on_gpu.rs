@@ -17,8 +17,7 @@ use crate::report::{Form, Ran, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
 use gpusort_base::error::Error;
 use gpusort_base::memory;
-use gpusort_base::parallel;
-use gpusort_base::parallel::lock;
+use gpusort_base::parallel::{self, lock};
 use gpusort_cpu as cpu;
 
 /// A GPU and the buffers of the last sorts, which later sorts use if the buffers are large enough.

@@ -30,8 +30,7 @@ use crate::report::{Form, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
 use gpusort_base::error::{Error, ErrorKind};
 use gpusort_base::memory;
-use gpusort_base::parallel;
-use gpusort_base::parallel::lock;
+use gpusort_base::parallel::{self, lock};
 use gpusort_cpu as cpu;
 
 /// Workers of each GPU.

@@ -19,8 +19,7 @@ use crate::gpu::ResidentRun;
 use crate::key_buf::KeyBuf;
 use crate::report::Report;
 use gpusort_base::error::Error;
-use gpusort_base::parallel;
-use gpusort_base::parallel::lock;
+use gpusort_base::parallel::{self, lock};
 use gpusort_cpu::windows;
 
 /// The partitions of one GPU.
