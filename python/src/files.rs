@@ -150,17 +150,14 @@ impl Arguments {
 /// A file object of Python.
 struct File(Py<PyAny>);
 
-/// Wraps an exception of Python as the cause of an I/O error.
-fn raised(error: PyErr) -> io::Error {
-    io::Error::other(error)
-}
-
 impl Read for File {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         Python::attach(|py| {
-            let read = self.0.bind(py).call_method1("read", (room.len(),)).map_err(raised)?;
+            let read = self.0.bind(py).call_method1("read", (room.len(),)).map_err(io::Error::other)?;
             let bytes = read.cast::<PyBytes>().map_err(|_| {
-                raised(PyTypeError::new_err("a file to be read gives bytes; open it with mode \"rb\""))
+                io::Error::other(PyTypeError::new_err(
+                    "a file to be read gives bytes; open it with mode \"rb\"",
+                ))
             })?;
             let bytes = bytes.as_bytes();
             let room =
@@ -175,10 +172,10 @@ impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Python::attach(|py| {
             let bytes = PyBytes::new(py, bytes);
-            let written = self.0.bind(py).call_method1("write", (&bytes,)).map_err(raised)?;
+            let written = self.0.bind(py).call_method1("write", (&bytes,)).map_err(io::Error::other)?;
             let all = bytes.as_bytes().len();
             // A raw file may write less; a file that returns None wrote everything.
-            let count = if written.is_none() { all } else { written.extract().map_err(raised)? };
+            let count = if written.is_none() { all } else { written.extract().map_err(io::Error::other)? };
             if count <= all { Ok(count) } else { Err(io::Error::other("more was written than was given")) }
         })
     }

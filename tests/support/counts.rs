@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use gpusort_planner::item::Item;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Kernel, Plan, Radix, RadixWork, Scope, Select, SelectWork, interpreter};
+use gpusort_planner::plan::{Kernel, Plan, Radix, RadixWork, Scope, Select, SelectWork};
 
 /// What buffers beside keys and payload hold, by name.
 pub type AuxContents = BTreeMap<&'static str, Vec<u32>>;
@@ -21,15 +21,15 @@ pub fn interpret<T: Item>(plan: &Plan, elements: &mut Vec<T>, last: T) -> AuxCon
     let n = elements.len();
     assert_eq!(plan.n() as usize, n, "the plan is for another size");
     elements.resize(plan.room().max(plan.other_room()) as usize, last);
-    let perform = |kernel: Kernel, part: &mut [T]| {
-        match kernel {
+    for dispatch in plan.dispatches() {
+        let part = &mut elements[dispatch.first() as usize..][..dispatch.count() as usize];
+        match dispatch.kernel() {
             Kernel::Radix(radix) => count(radix, part, &mut counted),
             Kernel::Select(select) => choose(select, part, &mut counted),
             _ => {}
         }
-        kernel.perform(part, &[], last);
-    };
-    interpreter::each_dispatch(plan, elements, perform, |_, _, _| {});
+        dispatch.kernel().perform(part, &[], last);
+    }
     elements.truncate(n);
     counted
 }

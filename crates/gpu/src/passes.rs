@@ -22,12 +22,6 @@ use super::recording::Recording;
 use super::timestamps::Timestamps;
 use gpusort_base::error::Error;
 
-/// The most timestamps in one submit: the limit of a query set, but fewer on a software driver, to
-/// keep submits short.
-fn most(kind: Kind) -> u32 {
-    if kind == Kind::Software { 256 } else { wgpu::QUERY_SET_MAX_QUERIES }
-}
-
 /// Runs `plan` on the elements in `buffers` and waits for it. If `each`, returns the time of each
 /// dispatch; otherwise the time of each submit, from timestamps at its beginning and end. All
 /// dispatches run, even if the elements are in order earlier.
@@ -44,7 +38,9 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
     let context = &gpu.context;
     let inside = context.device.features().contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
     let total = plan.dispatch_count();
-    let count = (total + 1).min(most(gpu.info().kind).into()).max(2) as u32;
+    // At most as many as a query set holds, but fewer on a software driver, to keep submits short.
+    let most = if gpu.info().kind == Kind::Software { 256 } else { wgpu::QUERY_SET_MAX_QUERIES };
+    let count = (total + 1).min(most.into()).max(2) as u32;
     let lacks = || Error::lacks("timestamps to time passes with");
     let timestamps = Timestamps::new(context, count)?.ok_or_else(lacks)?;
 

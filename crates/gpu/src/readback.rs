@@ -36,8 +36,8 @@ impl Mapping {
     }
 }
 
-/// A small buffer through which the host reads a few words.
-pub(super) struct Readback(wgpu::Buffer);
+/// A small buffer through which the host reads a few words: the target of copies before [`Self::collect`].
+pub(super) struct Readback(pub(super) wgpu::Buffer);
 
 impl Readback {
     pub(super) fn new(context: &Context, bytes: u64) -> Result<Self, Error> {
@@ -54,11 +54,6 @@ impl Readback {
     ) -> Result<Vec<T>, Error> {
         encoder.copy_buffer_to_buffer(from, 0, &self.0, 0, self.0.size());
         self.collect(context, encoder)
-    }
-
-    /// The target of copies for [`Self::collect`].
-    pub(super) fn buffer(&self) -> &wgpu::Buffer {
-        &self.0
     }
 
     /// All words, after all submitted commands and the commands in `encoder`.

@@ -73,7 +73,7 @@ impl ResidentRun {
         for (to, &(run, place)) in (0..).zip(places) {
             assert!(place < runs[run].count(), "the run has no such place");
             let from = &runs[run].0.keys;
-            encoder.copy_buffer_to_buffer(from, place as u64 * each, keys.buffer(), to * each, each);
+            encoder.copy_buffer_to_buffer(from, place as u64 * each, &keys.0, to * each, each);
         }
         match first.0.shape.key {
             KeyWords::One => {

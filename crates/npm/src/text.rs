@@ -17,7 +17,7 @@ pub(crate) fn number<T: PartialEq>(all: &mut Vec<T>, value: T) -> usize {
 
 /// Declarations, each once.
 #[derive(Default)]
-pub(crate) struct Items(Vec<String>);
+pub(crate) struct Items(pub(crate) Vec<String>);
 
 impl Items {
     /// The numbers of the declarations in a text, in order.
@@ -40,10 +40,6 @@ impl Items {
         }
         numbers
     }
-
-    pub(crate) fn all(&self) -> &[String] {
-        &self.0
-    }
 }
 
 #[cfg(test)]
@@ -58,7 +54,7 @@ mod tests {
         let numbers = [first, second].map(|text| items.of(text));
         assert_eq!(numbers, [vec![0, 1], vec![0, 2]]);
         for (text, numbers) in [first, second].into_iter().zip(&numbers) {
-            let joined: String = numbers.iter().map(|&number| &*items.all()[number]).collect();
+            let joined: String = numbers.iter().map(|&number| &*items.0[number]).collect();
             assert_eq!(joined, short(text));
         }
         assert_eq!(short(first).lines().next(), Some("const A = 1u;"));

@@ -3,9 +3,8 @@
 mod advice;
 pub mod misuse;
 
-use std::fmt;
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 use gpusort_order::key::ElementType;
 use gpusort_order::{Error as PlanError, NoVariant};

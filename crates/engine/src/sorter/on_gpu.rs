@@ -202,10 +202,8 @@ impl OnGpu {
             prepare,
             upload: allocating + upload,
             sort,
-            download: Duration::ZERO,
-            merge: Duration::ZERO,
-            shares: 0,
             why: why.filter(|_| !skip),
+            ..Report::on_cpu(form, Duration::ZERO)
         };
         let count = first.unwrap_or(n);
         Ok((OnDevice { of: self, buffers, shape, count }, report))

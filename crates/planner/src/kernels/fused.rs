@@ -18,9 +18,9 @@ use std::ops::Range;
 
 use gpusort_shaders::wgsl;
 
-use super::last_swap::LAST_SWAP;
 use super::{
-    Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, REGISTERS, Shape, Tiles,
+    Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, LAST_SWAP, Launch, Module, REGISTERS, Shape,
+    Tiles,
 };
 use crate::error::{Error, at_most, refuse_if, within};
 use crate::getters::getters;

@@ -28,7 +28,6 @@ mod batch;
 mod fused;
 mod iota;
 mod keys;
-mod last_swap;
 mod local;
 mod merge;
 mod module;
@@ -46,7 +45,6 @@ pub use fused::{Fused, FusedTile, FusedWork, Layout};
 pub use gpusort_order::Shape;
 pub use iota::Iota;
 pub use keys::{KeyTransform, Keys};
-pub use last_swap::LAST_SWAP;
 pub use local::Local;
 pub use merge::{Merge, MergeTile};
 pub use module::{Bindings, ELEMENT_BINDINGS, PipelineKey};
@@ -55,6 +53,7 @@ pub use segments::{
     FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, most_segments,
 };
 pub use select::{Select, SelectWork};
+pub use step::LAST_SWAP;
 pub use tiles::{REGISTERS, Tiles, WORKGROUP};
 pub use top::{Top, TopTuning};
 pub use transpose::Rows;
@@ -634,7 +633,7 @@ mod tests {
                 let declared = format!("@binding({number}) var<storage, {access}> {}:", aux.name);
                 assert!(text.contains(&declared), "{kernel:?}");
             }
-            assert_eq!(text.contains("last_swap"), aux_buffers == [last_swap::LAST_SWAP], "{kernel:?}");
+            assert_eq!(text.contains("last_swap"), aux_buffers == [LAST_SWAP], "{kernel:?}");
             assert_eq!(dispatch.aux_buffers().count(), aux_buffers.len());
         }
     }

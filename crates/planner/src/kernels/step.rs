@@ -10,11 +10,15 @@
 
 use gpusort_shaders::wgsl;
 
-use super::last_swap::LAST_SWAP;
 use super::{Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, Shape};
 use crate::error::{Error, at_most, within};
 use crate::limits::Limits;
 use crate::network::Step;
+
+/// The buffer of `last_swap.wgsl`: a word, one more than the number of the last phase of odd-even sort that swapped
+/// something.
+pub const LAST_SWAP: AuxBuffer =
+    AuxBuffer { name: "last_swap", wgsl_type: "atomic<u32>", read_only: false, zeroed: true };
 
 impl KernelSpec for Step {
     fn check(&self, _: Shape, _: &Limits) -> Result<(), Error> {

@@ -8,7 +8,7 @@
 //!              └───── next …
 //! ```
 
-use super::{Dispatch, Kernel, Plan};
+use super::{Dispatch, Plan};
 use crate::item::Item;
 
 /// Performs `plan` on `elements`, and calls `progress` after each dispatch with the number done so
@@ -37,25 +37,14 @@ pub fn perform<T: Item>(plan: &Plan, elements: &mut [T], mut progress: impl FnMu
 /// # Panics
 ///
 /// Panics if the array has too little room.
-pub fn watch<T: Item>(plan: &Plan, array: &mut [T], last: T, watch: impl FnMut(u64, &Dispatch, &[T])) {
+pub fn watch<T: Item>(plan: &Plan, array: &mut [T], last: T, mut watch: impl FnMut(u64, &Dispatch, &[T])) {
     assert!(array.len() >= plan.room().max(plan.other_room()) as usize, "the plan is for a larger array");
-    let perform = |kernel: Kernel, part: &mut [T]| kernel.perform(part, &[], last);
-    each_dispatch(plan, array, perform, watch);
-}
-
-/// Calls `perform` for each dispatch on its part of the array, and `watch` after it, like [`watch`].
-pub fn each_dispatch<T: Item>(
-    plan: &Plan,
-    elements: &mut [T],
-    mut perform: impl FnMut(Kernel, &mut [T]),
-    mut watch: impl FnMut(u64, &Dispatch, &[T]),
-) {
     for (done, dispatch) in (1..).zip(plan.dispatches()) {
-        let part = &mut elements[dispatch.first() as usize..][..dispatch.count() as usize];
-        perform(dispatch.kernel(), part);
-        watch(done, dispatch, elements);
+        let part = &mut array[dispatch.first() as usize..][..dispatch.count() as usize];
+        dispatch.kernel().perform(part, &[], last);
+        watch(done, dispatch, array);
         // Checks rarely, because a check takes the time of a phase.
-        if plan.ends_early() && done % 64 == 0 && elements.is_sorted() {
+        if plan.ends_early() && done % 64 == 0 && array.is_sorted() {
             break;
         }
     }

@@ -339,18 +339,14 @@ impl Plan {
     /// Returns this plan for callers of the payload alone: the plan may leave keys in any order.
     #[must_use]
     pub fn without_keys(mut self) -> Self {
-        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
-            dispatch.drop_keys();
-        }
+        self.rounds.iter_mut().flat_map(|round| &mut round.dispatches).for_each(Dispatch::drop_keys);
         self
     }
 
     /// Returns this plan for elements with an existing iota, which may begin at any number.
     #[must_use]
     pub fn after_iota(mut self) -> Self {
-        for dispatch in self.rounds.iter_mut().flat_map(|round| &mut round.dispatches) {
-            dispatch.pass_through();
-        }
+        self.rounds.iter_mut().flat_map(|round| &mut round.dispatches).for_each(Dispatch::pass_through);
         self
     }
 
