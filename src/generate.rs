@@ -4,8 +4,7 @@
 //! with float operations that IEEE 754 defines to the bit. Any part can be computed on its own, on
 //! any core, and a sequence of any length takes no memory.
 
-use gpusort_order::key::{ElementType, Form, KeyMap, KeyWords, Word};
-use gpusort_order::named;
+use gpusort_order::{ElementType, Form, KeyMap, KeyWords, Word, named};
 use half::f16;
 
 use crate::key_buf::KeyBuf;

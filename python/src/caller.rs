@@ -4,8 +4,7 @@
 use gpusort::columns::Column;
 use gpusort::{Element, ElementType, Sorter, by_element};
 use gpusort_base::parallel;
-use gpusort_order::key::KeyWords;
-use gpusort_order::{KeyOrder, Nulls, Shape};
+use gpusort_order::{KeyOrder, KeyWords, Nulls, Shape};
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

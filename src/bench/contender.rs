@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use gpusort_order::item::Pair;
-use gpusort_order::key::Word;
+use gpusort_order::{Method, Pair, Word};
 use gpusort_planner::plan::Plan;
 
 use super::spin_up::SpinUp;
@@ -13,7 +12,6 @@ use crate::gpu::{Buffers, Gpu, execute};
 use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::report::Report;
 use crate::sorter::{Request, Sorter};
-use gpusort_order::Method;
 
 /// Sorts a copy of these keys, timed, or returns the input positions of the sorted keys; fails if the device
 /// fails.

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use gpusort_order::key::KeyWords;
-use gpusort_order::{Kind, Method};
+use gpusort_order::{KeyWords, Kind, Method};
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape, Variant};
 
 use super::contender::{Contender, Sample, on_cpu, on_gpu};

@@ -27,9 +27,8 @@ pub use picture::{Panel, Scheme, Style, svg};
 pub use played::{Compared, Layer, Moment, Played};
 pub use words::of_step;
 
-use gpusort_order::key::ElementType;
 use gpusort_order::network::{Step, stages};
-use gpusort_order::{Algorithm, Limits, Variant};
+use gpusort_order::{Algorithm, ElementType, Limits, Variant};
 use gpusort_planner::plan::{Dispatch, Fused, FusedWork, Kernel, Local, Plan};
 use serde::Serialize;
 

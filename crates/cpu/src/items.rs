@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use gpusort_order::item::{Item, Pair};
-use gpusort_order::key::Word;
+use gpusort_order::{Item, Pair, Word};
 
 use super::random;
 use gpusort_base::{memory, parallel};

@@ -12,8 +12,7 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use bytemuck::Pod;
-use gpusort_order::item::Item;
-use gpusort_order::key::Word;
+use gpusort_order::{Item, Word};
 
 use super::items::{DIGIT_BITS, sample};
 use super::vector::Instructions;

@@ -9,12 +9,11 @@
 //! ```
 
 use gpusort_base::parallel;
-use gpusort_order::Algorithm;
 use gpusort_order::error::{Error, at_most};
-use gpusort_order::item::Item;
 use gpusort_order::network::{
     Step, compare, compare_mirrored, compare_neighbours, halves, stage, stages, strides,
 };
+use gpusort_order::{Algorithm, Item};
 
 /// Below this many elements, one core finishes a step before others wake.
 const SERIAL: usize = 1 << 15;

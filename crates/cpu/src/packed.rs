@@ -14,8 +14,7 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gpusort_order::item::{Item, Pair};
-use gpusort_order::key::Word;
+use gpusort_order::{Item, Pair, Word};
 
 use super::divided::Divided;
 use super::items::{Part, Piece, begins, count, join, parts, records, sample, split};

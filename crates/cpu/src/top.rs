@@ -15,8 +15,7 @@
 
 use std::borrow::Cow;
 
-use gpusort_order::item::Item;
-use gpusort_order::key::Word;
+use gpusort_order::{Item, Word};
 
 use super::items::{Part, Piece, begins, count, parts, sample};
 use super::local::Room;

@@ -3,8 +3,7 @@
 //! Each sort maps elements to keys, sorts the keys, and maps them back; every bit of an element is
 //! kept.
 
-use gpusort_order::item::Pair;
-use gpusort_order::key::{ElementType, Word};
+use gpusort_order::{ElementType, KeyOrder, Pair, Selection, Word, is_few};
 use half::f16;
 
 use crate::key_buf::{KeyBuf, KeyWidth};
@@ -14,7 +13,6 @@ use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, map_into};
 use gpusort_cpu::{self as cpu, Keyed};
-use gpusort_order::{KeyOrder, Selection, is_few};
 
 /// A sortable number of one of the eleven types of [`ElementType`]. The crate `half`, re-exported,
 /// provides `f16`.

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use gpusort_order::key::{ElementType, Form};
-use gpusort_order::{Algorithm, Method};
+use gpusort_order::{Algorithm, ElementType, Form, Method};
 use gpusort_planner::kernels::Arguments;
 use gpusort_planner::plan::{KeyTransform, Narrow};
 

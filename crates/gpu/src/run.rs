@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use gpusort_order::Shape;
-use gpusort_order::key::KeyWords;
+use gpusort_order::{KeyWords, Shape};
 
 use super::arrays::Array;
 use super::device::Gpu;

@@ -19,8 +19,7 @@ mod traces;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use gpusort_order::key::ElementType;
-use gpusort_order::{Algorithm, Limits, Subgroups};
+use gpusort_order::{Algorithm, ElementType, Limits, Subgroups};
 use gpusort_planner::plan::{
     Callers, KeyTransform, copy_text, default_variant, prepare_rows_text, prepare_text,
 };

@@ -11,9 +11,8 @@
 
 use gpusort::unstable::trace::{FEW, Layer, Moment, Pass, Played, Trace, of_step, without_nulls};
 use gpusort_engine::key_buf::KeyBuf;
-use gpusort_order::key::ElementType;
 use gpusort_order::network::Step;
-use gpusort_order::{Algorithm, Limits, Variant};
+use gpusort_order::{Algorithm, ElementType, Limits, Variant};
 use gpusort_planner::kernels::DIGIT_BITS;
 use gpusort_planner::plan::{Dispatch, Kernel, Plan, RadixWork, Shape};
 use serde_json::{Value, json};

@@ -24,9 +24,7 @@ mod resident;
 
 use std::time::Duration;
 
-use gpusort_order::item::Item;
-use gpusort_order::key::KeyWords;
-use gpusort_order::{Method, Selection, Shape};
+use gpusort_order::{Item, KeyWords, Method, Selection, Shape};
 #[cfg(any(feature = "costs", feature = "gpu"))]
 use gpusort_planner::plan::Crossovers;
 

@@ -1,7 +1,6 @@
 //! Sorts on the CPU: by the fast sort, or by a named network.
 
-use gpusort_order::item::Pair;
-use gpusort_order::{Algorithm, is_few};
+use gpusort_order::{Algorithm, Pair, is_few};
 
 use super::{Job, Method, Ordered, Progress, ResultKind, Sorted, number_of_records};
 use crate::key_buf::{KeyBuf, by_width};

@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use gpusort_order::item::Item;
-use gpusort_order::key::KeyWords;
+use gpusort_order::{Item, KeyWords};
 use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
 use super::planned::{Planned, Task, first_that_fits};

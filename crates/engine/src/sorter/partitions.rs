@@ -17,9 +17,7 @@ use std::ops::Range;
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use gpusort_order::Shape;
-use gpusort_order::item::{Item, Pair};
-use gpusort_order::key::KeyWords;
+use gpusort_order::{Item, KeyWords, Pair, Shape};
 
 use super::on_gpu::OnGpu;
 use super::planned::Task;
