@@ -105,12 +105,8 @@ fn bitonic(n: u32) -> impl Iterator<Item = Pass> {
 /// Performs these steps on every aligned tile of `tile` elements. No comparison may leave a tile.
 fn perform_in_tiles<T: Item>(steps: &[Step], tile: usize, elements: &mut [T]) {
     let each = |tile: &mut [T]| steps.iter().for_each(|step| step.perform(tile));
-    if elements.len() <= SERIAL {
-        elements.chunks_mut(tile).for_each(each);
-    } else {
-        let part = SERIAL.next_multiple_of(tile);
-        parallel::map_parts(elements.chunks_mut(part), |part| part.chunks_mut(tile).for_each(each));
-    }
+    let part = SERIAL.next_multiple_of(tile);
+    parallel::map_parts(elements.chunks_mut(part), |part| part.chunks_mut(tile).for_each(each));
 }
 
 /// Performs one step on all cores.

@@ -94,11 +94,7 @@ fn all<P: Piece>(parts: &[Part<P>], holds: impl Fn(u64, u64) -> bool + Sync) -> 
         let keys = parts[place].items().map(Item::key);
         before.into_iter().chain(keys).is_sorted_by(|&a, &b| holds(a, b))
     };
-    match parts.len() {
-        0 => true,
-        1 => one(0),
-        n => one(0) && parallel::all(1..n, &one),
-    }
+    parts.is_empty() || one(0) && parallel::all(1..parts.len(), &one)
 }
 
 #[cfg(test)]

@@ -67,11 +67,7 @@ fn top_below<P: Piece<Item: Word>, T: Item>(
         all => all.div_ceil(4 * parallel::threads()).max(SEGMENTS),
     };
     let candidates = |limit: Option<P::Item>| {
-        let of_part = |part: &[(usize, Part<P>)]| best_of(part, k, limit, keep);
-        match segments.chunks(size).collect::<Vec<_>>()[..] {
-            [part] => vec![of_part(part)],
-            ref parts => parallel::map_parts(parts, |part| of_part(part)),
-        }
+        parallel::map_parts(segments.chunks(size), |part| best_of(part, k, limit, keep))
     };
     let mut best = candidates(limit);
     if limit.is_some() && best.iter().map(Vec::len).sum::<usize>() < k {

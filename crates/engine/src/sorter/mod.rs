@@ -49,7 +49,6 @@ pub struct Incoming<'a> {
 impl<'a> Incoming<'a> {
     /// Returns `n` keys of this width; later keys may still be read while the first are on their way to a
     /// device.
-    #[must_use]
     pub fn new(
         n: usize,
         width: KeyWords,
@@ -121,20 +120,17 @@ impl ResultKind<'_> {
 
 impl<'a> Request<'a> {
     /// Requests the keys in ascending order.
-    #[must_use]
     pub fn keys(keys: impl Into<Incoming<'a>>) -> Self {
         Self::new(keys.into(), Vec::new(), ResultKind::Keys)
     }
 
     /// Requests the positions of the keys in ascending order, as u32; equal keys keep their order.
-    #[must_use]
     pub fn positions(keys: impl Into<Incoming<'a>>) -> Self {
         Self::new(keys.into(), Vec::new(), ResultKind::Positions)
     }
 
     /// Requests the positions of records with several keys each: the first key decides, then each next key
     /// between records with equal previous keys. Without keys, the result is empty.
-    #[must_use]
     pub fn positions_by(keys: Vec<KeyBuf<'a>>) -> Self {
         let mut keys = keys.into_iter();
         let first = keys.next().unwrap_or_else(|| KeyBuf::new(KeyWords::One));
@@ -143,7 +139,6 @@ impl<'a> Request<'a> {
 
     /// Requests the records in the ascending order of their keys; records with equal keys keep their order.
     /// There is one record per key, and the records ascend, as places in an input do.
-    #[must_use]
     pub fn records(keys: impl Into<Incoming<'a>>, records: KeyBuf<'a>) -> Self {
         Self::new(keys.into(), Vec::new(), ResultKind::Records(records))
     }
@@ -224,7 +219,6 @@ impl Ordered<'_> {
     }
 
     /// Returns the number of keys, positions or records.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }

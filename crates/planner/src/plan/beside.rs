@@ -36,7 +36,6 @@ pub const UNIQUE_TILE: u32 = 4096;
 
 /// Returns the number of words for the notes of [`Beside::unique`] on `n` elements: a number for each tile,
 /// and a bit for each element.
-#[must_use]
 pub const fn unique_words(n: u64) -> u64 {
     n.div_ceil(UNIQUE_TILE as u64) * (1 + UNIQUE_TILE as u64 / 32)
 }
@@ -109,13 +108,11 @@ impl Beside {
     }
 
     /// Returns the text of `widen` and `narrow`, for narrow elements.
-    #[must_use]
     pub fn widen(&self) -> String {
         self.begin(1) + &self.narrow.map_or_else(String::new, Narrow::text) + wgsl("callers/widen")
     }
 
     /// Returns the text of `gather`, for arrays with these numbers of words per element, at most [`MOST_GATHERED`].
-    #[must_use]
     pub fn gather(&self, words: &[u32]) -> String {
         let mut text = self.begin(1);
         let mut block = String::new();
@@ -139,7 +136,6 @@ impl Beside {
 
     /// Returns the text of `count_firsts`, `number_firsts` and `note_firsts`; with `written`, also of
     /// `write_firsts`. The two flags say whether values exist, and whether counts do.
-    #[must_use]
     pub fn unique(&self, written: Option<(bool, bool)>) -> String {
         let mut text = self.begin(1) + &constants(&[("TILE", UNIQUE_TILE), TOGETHER]) + &self.order();
         text += &self.keys("keys", 2);

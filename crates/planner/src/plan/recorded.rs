@@ -55,26 +55,22 @@ fn members<'a>(text: &'a str, of: &str) -> impl Iterator<Item = &'a str> {
 }
 
 /// Returns the text of `prepare`.
-#[must_use]
 pub fn prepare_text() -> String {
     host_text() + wgsl("callers/prepare")
 }
 
 /// Returns the text of `prepare_rows`.
-#[must_use]
 pub fn prepare_rows_text() -> String {
     host_text() + wgsl("callers/prepare_rows")
 }
 
 /// Returns the text of `copy` for keys of this number of words, with arguments as immediates or in a buffer.
-#[must_use]
 pub fn copy_text(key_words: u32, has_immediates: bool) -> String {
     let arguments = wgsl(if has_immediates { "arguments_immediate" } else { "arguments_uniform" });
     format!("const KEY_WORDS = {key_words}u;\n{arguments}{}", wgsl("callers/copy"))
 }
 
 /// Returns the text of `prepare_top` and `want`.
-#[must_use]
 pub fn prepare_top_text(callers: &Callers) -> String {
     let transform = callers.transform;
     let own = [("DIGITS", Select::digits(transform.bits)), ("SLICES", transform.digits())];
@@ -82,13 +78,11 @@ pub fn prepare_top_text(callers: &Callers) -> String {
 }
 
 /// Returns the maximum number of long segments in `n` elements.
-#[must_use]
 pub fn most_long_segments(n: u32, limits: &Limits) -> u32 {
     most_segments(n, longest_row(limits))
 }
 
 /// Returns the words of the description of segments in `n` elements.
-#[must_use]
 pub fn segments_words(n: u32, limits: &Limits) -> u64 {
     u64::from(BEGINS) + u64::from(EACH) * u64::from(most_long_segments(n, limits))
 }

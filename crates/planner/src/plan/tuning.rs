@@ -143,7 +143,6 @@ pub(super) fn row_tile(length: u32, limits: &Limits) -> Result<FusedTile, Error>
 }
 
 /// Returns the longest row that a tile holds: a power of two.
-#[must_use]
 pub fn longest_row(limits: &Limits) -> u32 {
     (0..=13).rev().map(|log2| 1 << log2).find(|&length| row_tile(length, limits).is_ok()).unwrap_or(0)
 }
