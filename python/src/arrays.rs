@@ -11,7 +11,7 @@ use gpusort_order::Shape;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::arrow::{ArrowArray, directed};
+use crate::arrow::{ArrowArray, decoded, directed};
 use crate::caller::{Array, ROWS, Threads, order, sorter, unlocked};
 use crate::device::{Device, cpu};
 use crate::errors::exception;
@@ -245,7 +245,7 @@ pub(crate) fn lexsort(
     let keys = keys.iter().map(|key| match key.cast::<ArrowArray>() {
         Ok(array) => {
             let array = array.get();
-            unlocked(py, n, threads, || array.decoded())?.map(Values::Arrow)
+            unlocked(py, n, threads, || decoded(&array.field, &array.array))?.map(Values::Arrow)
         }
         Err(_) => Array::of(key).map(Values::Numbers),
     });

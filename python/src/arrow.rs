@@ -73,8 +73,8 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
 /// An Arrow array.
 #[pyclass(frozen, module = "gpusort._gpusort")]
 pub(crate) struct ArrowArray {
-    field: Field,
-    array: ArrayRef,
+    pub(crate) field: Field,
+    pub(crate) array: ArrayRef,
 }
 
 #[pymethods]
@@ -103,7 +103,7 @@ impl ArrowArray {
         let n = self.array.len();
         let sorter = sorter(device, threads, n, ROWS)?;
         let array = unlocked(py, n, threads, || {
-            let decoded = self.decoded()?;
+            let decoded = decoded(&self.field, &self.array)?;
             if let Some(element) = element_of(self.array.data_type()) {
                 return by_element!(element, T => {
                     sorted::<T>(&decoded, &self.array, order(descending, nulls_first), sorter)
@@ -139,7 +139,7 @@ impl ArrowArray {
         let n = self.array.len();
         let mut ranks = caller::Array::positions(ranks, n)?;
         unlocked(py, n, threads, || {
-            let decoded = self.decoded()?;
+            let decoded = decoded(&self.field, &self.array)?;
             let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
             let order = gpusort::columns::argsort(&columns).map_err(exception)?;
             let places = ranks.elements_mut::<i64>();
@@ -190,19 +190,12 @@ pub(crate) fn directed(
     })
 }
 
-impl ArrowArray {
-    /// The array's sort keys.
-    ///
-    /// # Errors
-    ///
-    /// The array's type has no order.
-    pub(crate) fn decoded(&self) -> PyResult<Decoded> {
-        decoded(&self.field, &self.array)
-    }
-}
-
-/// Decodes an array of this field.
-fn decoded(field: &Field, array: &ArrayRef) -> PyResult<Decoded> {
+/// Returns the sort keys of an array of this field.
+///
+/// # Errors
+///
+/// The array's type has no order.
+pub(crate) fn decoded(field: &Field, array: &ArrayRef) -> PyResult<Decoded> {
     if matches!(array.data_type(), DataType::Struct(_)) {
         return Err(PyTypeError::new_err(
             "a table, or an array of structs, has no order of its own; use sort_table(x, keys) or lexsort",
@@ -270,6 +263,13 @@ impl ArrowTable {
     fn column(&self, number: usize) -> Result<ArrayRef, ArrowError> {
         let chunks: Vec<ArrayRef> = self.batches.iter().map(|batch| batch.column(number).clone()).collect();
         joined(self.schema.field(number).data_type(), &chunks)
+    }
+
+    /// The rows of these columns at these positions, batch by batch.
+    fn gathered(&self, columns: &[ArrayRef], positions: &[u32]) -> Result<Vec<RecordBatch>, ArrowError> {
+        // Part by part, so that positions stay in a core's cache from column to column.
+        let parts = positions.chunks(part(positions.len()));
+        map_parts(parts, |positions| gathered(&self.schema, columns, positions)).into_iter().collect()
     }
 }
 
@@ -399,14 +399,5 @@ impl ArrowTable {
         let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
         let reader = RecordBatchIterator::new(batches, self.schema.clone());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
-    }
-}
-
-impl ArrowTable {
-    /// The rows of these columns at these positions, batch by batch.
-    fn gathered(&self, columns: &[ArrayRef], positions: &[u32]) -> Result<Vec<RecordBatch>, ArrowError> {
-        // Part by part, so that positions stay in a core's cache from column to column.
-        let parts = positions.chunks(part(positions.len()));
-        map_parts(parts, |positions| gathered(&self.schema, columns, positions)).into_iter().collect()
     }
 }

@@ -38,7 +38,7 @@ pub fn time_passes(gpu: &Gpu, plan: &Plan, buffers: &Buffers, each: bool) -> Res
     let context = &gpu.context;
     let inside = context.device.features().contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
     let total = plan.dispatch_count();
-    // At most as many as a query set holds, but fewer on a software driver, to keep submits short.
+    // The limit of a query set; fewer on a software driver, to keep submits short.
     let most = if gpu.info().kind == Kind::Software { 256 } else { wgpu::QUERY_SET_MAX_QUERIES };
     let count = (total + 1).min(most.into()).max(2) as u32;
     let lacks = || Error::lacks("timestamps to time passes with");

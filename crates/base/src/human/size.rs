@@ -12,25 +12,20 @@ const EXPECTED: &str = "expected a number such as 1000, 1_000, 1e6 or 64K";
 /// Any other text; a size of 2^64 or more.
 pub fn parse(text: &str) -> Result<u64, String> {
     let (mantissa, suffix) = text.split_at(text.find(char::is_alphabetic).unwrap_or(text.len()));
-    let size = match suffix {
-        "" => digits(mantissa)?.parse().ok(),
-        "K" | "k" => scaled(&digits(mantissa)?, 1 << 10),
-        "M" | "m" => scaled(&digits(mantissa)?, 1 << 20),
-        "G" | "g" => scaled(&digits(mantissa)?, 1 << 30),
-        "T" | "t" => scaled(&digits(mantissa)?, 1 << 40),
-        _ => {
-            let exponent = suffix.strip_prefix(['e', 'E']).ok_or(EXPECTED)?;
-            let exponent: usize =
-                digits(exponent.strip_prefix('+').unwrap_or(exponent))?.parse().unwrap_or(99);
-            let (whole, decimals) = match mantissa.split_once('.') {
-                Some((whole, decimals)) => (digits(whole)?, digits(decimals)?),
-                None => (digits(mantissa)?, String::new()),
-            };
-            let decimals = decimals.trim_end_matches('0');
-            // The remaining power of ten after the decimals move before the point.
-            let power = exponent.checked_sub(decimals.len()).ok_or("expected a whole number")?;
-            10_u64.checked_pow(power.min(99) as u32).and_then(|unit| scaled(&(whole + decimals), unit))
-        }
+    let unit = ["", "K", "M", "G", "T"].iter().position(|unit| suffix.eq_ignore_ascii_case(unit));
+    let size = if let Some(unit) = unit {
+        scaled(&digits(mantissa)?, 1 << (10 * unit))
+    } else {
+        let exponent = suffix.strip_prefix(['e', 'E']).ok_or(EXPECTED)?;
+        let exponent: usize = digits(exponent.strip_prefix('+').unwrap_or(exponent))?.parse().unwrap_or(99);
+        let (whole, decimals) = match mantissa.split_once('.') {
+            Some((whole, decimals)) => (digits(whole)?, digits(decimals)?),
+            None => (digits(mantissa)?, String::new()),
+        };
+        let decimals = decimals.trim_end_matches('0');
+        // The remaining power of ten after the decimals move before the point.
+        let power = exponent.checked_sub(decimals.len()).ok_or("expected a whole number")?;
+        10_u64.checked_pow(power.min(99) as u32).and_then(|unit| scaled(&(whole + decimals), unit))
     };
     size.ok_or_else(|| "expected a number below 2^64".to_owned())
 }

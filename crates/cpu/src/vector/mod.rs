@@ -159,12 +159,6 @@ static ALL: &[Facts] = &[
 pub(super) struct Instructions(&'static Facts);
 
 impl Instructions {
-    /// Returns all instruction sets of this processor, from the least.
-    #[cfg(test)]
-    pub(super) fn all() -> impl Iterator<Item = Self> {
-        ALL.iter().filter(|facts| (facts.are_there)()).map(Self)
-    }
-
     /// Returns the best instructions. For tests and measurements, the variable `GPUSORT_CPU` names the best set
     /// to use.
     pub(super) fn chosen() -> Self {
@@ -326,6 +320,13 @@ mod tests {
 
     use super::*;
     use crate::tests::numbers;
+
+    impl Instructions {
+        /// Returns all instruction sets of this processor, from the least.
+        pub(crate) fn all() -> impl Iterator<Item = Self> {
+            ALL.iter().filter(|facts| (facts.are_there)()).map(Self)
+        }
+    }
 
     /// Returns the vector instructions of this machine.
     fn all() -> impl Iterator<Item = Instructions> {

@@ -45,43 +45,7 @@ impl KeyTransform {
     pub(super) fn maps(self) -> bool {
         !matches!(self.element.layout().1, Form::Unsigned) || self.descending || self.begin > 0
     }
-}
 
-impl Keys {
-    /// Returns the map from elements to keys, if the kernel sorts elements.
-    pub(super) fn transform(self) -> Option<KeyTransform> {
-        match self {
-            Self::Own => None,
-            Self::Elements(transform) | Self::Slices(transform) => Some(transform),
-        }
-    }
-
-    /// Returns true for elements in slices, with arguments on the device.
-    pub fn are_slices(self) -> bool {
-        matches!(self, Self::Slices(_))
-    }
-
-    /// Returns the text of this name in `callers/` for these keys: `access` reads keys and writes them to the other
-    /// array, `access_payload` does so with the payload, and `places` finds elements of either array.
-    pub(super) fn text_of(self, name: &str) -> &'static str {
-        wgsl(&format!("callers/{name}{}", if self.are_slices() { "_slices" } else { "" }))
-    }
-
-    /// Returns the text of a module's arguments and maps.
-    pub(super) fn text(self) -> String {
-        let arguments = if self.are_slices() { "arguments_uniform" } else { "arguments_immediate" };
-        let mut text = wgsl(arguments).to_owned();
-        if self.are_slices() {
-            text += wgsl("callers/slices");
-        }
-        match self.transform() {
-            None => text + wgsl("callers/keys"),
-            Some(transform) => text + &transform.text(),
-        }
-    }
-}
-
-impl KeyTransform {
     /// Returns the maps between elements and keys in WGSL.
     pub(crate) fn text(self) -> String {
         let Self { element, descending, begin, bits } = self;
@@ -116,5 +80,39 @@ impl KeyTransform {
         text += wgsl(&format!("callers/rotated_{words}"));
         text += wgsl("callers/elements");
         text
+    }
+}
+
+impl Keys {
+    /// Returns the map from elements to keys, if the kernel sorts elements.
+    pub(super) fn transform(self) -> Option<KeyTransform> {
+        match self {
+            Self::Own => None,
+            Self::Elements(transform) | Self::Slices(transform) => Some(transform),
+        }
+    }
+
+    /// Returns true for elements in slices, with arguments on the device.
+    pub fn are_slices(self) -> bool {
+        matches!(self, Self::Slices(_))
+    }
+
+    /// Returns the text of this name in `callers/` for these keys: `access` reads keys and writes them to the other
+    /// array, `access_payload` does so with the payload, and `places` finds elements of either array.
+    pub(super) fn text_of(self, name: &str) -> &'static str {
+        wgsl(&format!("callers/{name}{}", if self.are_slices() { "_slices" } else { "" }))
+    }
+
+    /// Returns the text of a module's arguments and maps.
+    pub(super) fn text(self) -> String {
+        let arguments = if self.are_slices() { "arguments_uniform" } else { "arguments_immediate" };
+        let mut text = wgsl(arguments).to_owned();
+        if self.are_slices() {
+            text += wgsl("callers/slices");
+        }
+        match self.transform() {
+            None => text + wgsl("callers/keys"),
+            Some(transform) => text + &transform.text(),
+        }
     }
 }

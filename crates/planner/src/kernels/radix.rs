@@ -344,6 +344,100 @@ impl Radix {
     fn chunks(&self, count: u32) -> u32 {
         if self.chunk == 0 { 0 } else { self.tile.tiles(count).div_ceil(self.chunk) }
     }
+
+    /// Returns the function that a dispatch runs, and the text: files in `radix/`, and files that convert these keys.
+    fn text(&self, shape: Shape, keys: Keys) -> (&'static str, String) {
+        let Subgroups { largest, barrier, .. } = self.tile.subgroups;
+        let [sums, lane, note] = match self.tile.matching {
+            Matching::Groups => ["sums_groups", "lane_group", "note_each"],
+            Matching::Ballots | Matching::Masks => ["sums", "lane", "note_subgroups"],
+        };
+        let [tile, finish, either, element] = if shape.payload {
+            ["tile_payload", "finish_payload", "either_payload", "payload"]
+        } else {
+            ["tile_key", "finish_key", "either_key", "key"]
+        };
+        let (histogram, part, own_pass): (&[_], _, &[_]) = match self.scope {
+            Scope::All => (&["histogram", "counts_all"], "part_whole", &["varying"]),
+            Scope::Leading(_) => (
+                &["histogram", "leading", "counts_leading"],
+                "part_whole",
+                &["leading", "chosen", "chosen_pass"],
+            ),
+            Scope::Segments(_) => (&["histogram_segments", "counts_all"], "part_segments", &["varying"]),
+        };
+        let scatter = ["scatter", "totals", sums, part];
+        let lookback = ["lookback", if self.is_rare { "scatter_again" } else { "scatter_once" }];
+        let (entry_point, own): (_, &[&[&str]]) = match self.work {
+            RadixWork::Clear => ("clear", &[&["clear"]]),
+            RadixWork::Histogram => {
+                ("histogram", &[&["vary", note, lane, "digits", "part"], histogram, &[part]])
+            }
+            RadixWork::Sweep(_) => ("scatter", &[own_pass, &lookback, &scatter]),
+            RadixWork::Count { first: true } => ("count", &[&["vary_first", "count", "vary", note, lane]]),
+            RadixWork::Count { first: false } => ("count", &[&["varying", "vary_none", "count", lane]]),
+            RadixWork::Scan => ("scan", &[&["varying", "scan", sums]]),
+            RadixWork::Scatter => ("scatter", &[&["varying", "counted", "scatter_once"], &scatter]),
+            RadixWork::Tile => ("sort_in_tile", &[&["tile", tile, sums, "places"]]),
+            RadixWork::Sample => ("sample", &[&["leading", "sample"]]),
+            RadixWork::Choose => ("choose", &[&["leading", "choose"]]),
+            RadixWork::Cut(_) => ("cut", &[&WINDOW, &["sorted", "cut", "places"]]),
+            RadixWork::Finish(_) => ("finish", &[&WINDOW, &["sorted", "finish", finish, "places"]]),
+            RadixWork::Runs(_) => {
+                ("runs", &[&WINDOW, &["runs", "scatter", "either", either, sums, "places"]])
+            }
+        };
+        let mut files = own.concat();
+        files.push(if keys.transform().is_some() { "elements" } else { "keys" });
+        if !["runs", "sort_in_tile"].contains(&entry_point) {
+            files.push("access");
+        }
+        if self.ranks() {
+            let mask = if largest <= 32 { "mask_1" } else { "mask_4" };
+            let rank: &[_] = match self.tile.matching {
+                Matching::Groups => &["rank_groups"],
+                Matching::Masks => &["peers", mask, "rank_masks"],
+                Matching::Ballots if barrier => &["peers", mask, "rank_barrier"],
+                Matching::Ballots => &["peers", mask, "rank_shuffle"],
+            };
+            files.push("in_order");
+            files.extend(rank);
+            files.push(if self.tile.clears_apart() { "clear_own" } else { "clear_all" });
+        }
+        if self.ranks() && self.work != RadixWork::Tile {
+            files.extend((shape.payload && entry_point != "runs").then_some("access_payload"));
+            files.extend(["part", if shape.key_words() == 1 { "word_1" } else { "word_2" }, element]);
+        }
+        let text = |file| match file {
+            "access" | "access_payload" | "places" => keys.text_of(file),
+            _ => wgsl(&format!("radix/{file}")),
+        };
+        (entry_point, ["pass"].into_iter().chain(files).map(text).collect())
+    }
+
+    /// Returns the leading digits of the passes, the lowest first: the forced number of digits, or the fewest digits
+    /// that leave a key with few mates. The device estimates the number of mates by a sample.
+    fn chosen(&self, elements: &[impl Item], forced: Option<u32>) -> Vec<u32> {
+        let mut keys: Vec<u64> = elements.iter().map(|element| element.key()).collect();
+        keys.sort_unstable();
+        let varies = |digit: &u32| keys.iter().any(|&key| digit_of(key, *digit) != digit_of(keys[0], *digit));
+        let first = forced.map_or_else(
+            || {
+                let is_enough = |first: &u32| {
+                    let alike = |a: &u64, b: &u64| (a ^ b) >> (first * DIGIT_BITS) == 0;
+                    let mates: usize = keys.chunk_by(alike).map(|run| run.len() * (run.len() - 1)).sum();
+                    mates as f64 <= MATES * keys.len() as f64
+                };
+                let first = (0..self.digits).take_while(is_enough).last().unwrap_or(0);
+                if (0..first).filter(varies).count() < SPARED { 0 } else { first }
+            },
+            |leading| self.digits - leading,
+        );
+        let chosen: Vec<u32> = (first..self.digits).filter(varies).collect();
+        // At least one digit, unless the keys are equal and no pass must write iota.
+        let is_idle = chosen.is_empty() && ((0..first).any(|digit| varies(&digit)) || self.iota);
+        if is_idle { vec![self.digits - 1] } else { chosen }
+    }
 }
 
 impl KernelSpec for Radix {
@@ -644,99 +738,3 @@ fn digit_of(element: impl Item, digit: u32) -> u64 {
 
 /// The files of work on windows.
 const WINDOW: [&str; 3] = ["leading", "chosen", "window"];
-
-impl Radix {
-    /// Returns the function that a dispatch runs, and the text: files in `radix/`, and files that convert these keys.
-    fn text(&self, shape: Shape, keys: Keys) -> (&'static str, String) {
-        let Subgroups { largest, barrier, .. } = self.tile.subgroups;
-        let [sums, lane, note] = match self.tile.matching {
-            Matching::Groups => ["sums_groups", "lane_group", "note_each"],
-            Matching::Ballots | Matching::Masks => ["sums", "lane", "note_subgroups"],
-        };
-        let [tile, finish, either, element] = if shape.payload {
-            ["tile_payload", "finish_payload", "either_payload", "payload"]
-        } else {
-            ["tile_key", "finish_key", "either_key", "key"]
-        };
-        let (histogram, part, own_pass): (&[_], _, &[_]) = match self.scope {
-            Scope::All => (&["histogram", "counts_all"], "part_whole", &["varying"]),
-            Scope::Leading(_) => (
-                &["histogram", "leading", "counts_leading"],
-                "part_whole",
-                &["leading", "chosen", "chosen_pass"],
-            ),
-            Scope::Segments(_) => (&["histogram_segments", "counts_all"], "part_segments", &["varying"]),
-        };
-        let scatter = ["scatter", "totals", sums, part];
-        let lookback = ["lookback", if self.is_rare { "scatter_again" } else { "scatter_once" }];
-        let (entry_point, own): (_, &[&[&str]]) = match self.work {
-            RadixWork::Clear => ("clear", &[&["clear"]]),
-            RadixWork::Histogram => {
-                ("histogram", &[&["vary", note, lane, "digits", "part"], histogram, &[part]])
-            }
-            RadixWork::Sweep(_) => ("scatter", &[own_pass, &lookback, &scatter]),
-            RadixWork::Count { first: true } => ("count", &[&["vary_first", "count", "vary", note, lane]]),
-            RadixWork::Count { first: false } => ("count", &[&["varying", "vary_none", "count", lane]]),
-            RadixWork::Scan => ("scan", &[&["varying", "scan", sums]]),
-            RadixWork::Scatter => ("scatter", &[&["varying", "counted", "scatter_once"], &scatter]),
-            RadixWork::Tile => ("sort_in_tile", &[&["tile", tile, sums, "places"]]),
-            RadixWork::Sample => ("sample", &[&["leading", "sample"]]),
-            RadixWork::Choose => ("choose", &[&["leading", "choose"]]),
-            RadixWork::Cut(_) => ("cut", &[&WINDOW, &["sorted", "cut", "places"]]),
-            RadixWork::Finish(_) => ("finish", &[&WINDOW, &["sorted", "finish", finish, "places"]]),
-            RadixWork::Runs(_) => {
-                ("runs", &[&WINDOW, &["runs", "scatter", "either", either, sums, "places"]])
-            }
-        };
-        let mut files = own.concat();
-        files.push(if keys.transform().is_some() { "elements" } else { "keys" });
-        if !["runs", "sort_in_tile"].contains(&entry_point) {
-            files.push("access");
-        }
-        if self.ranks() {
-            let mask = if largest <= 32 { "mask_1" } else { "mask_4" };
-            let rank: &[_] = match self.tile.matching {
-                Matching::Groups => &["rank_groups"],
-                Matching::Masks => &["peers", mask, "rank_masks"],
-                Matching::Ballots if barrier => &["peers", mask, "rank_barrier"],
-                Matching::Ballots => &["peers", mask, "rank_shuffle"],
-            };
-            files.push("in_order");
-            files.extend(rank);
-            files.push(if self.tile.clears_apart() { "clear_own" } else { "clear_all" });
-        }
-        if self.ranks() && self.work != RadixWork::Tile {
-            files.extend((shape.payload && entry_point != "runs").then_some("access_payload"));
-            files.extend(["part", if shape.key_words() == 1 { "word_1" } else { "word_2" }, element]);
-        }
-        let text = |file| match file {
-            "access" | "access_payload" | "places" => keys.text_of(file),
-            _ => wgsl(&format!("radix/{file}")),
-        };
-        (entry_point, ["pass"].into_iter().chain(files).map(text).collect())
-    }
-
-    /// Returns the leading digits of the passes, the lowest first: the forced number of digits, or the fewest digits
-    /// that leave a key with few mates. The device estimates the number of mates by a sample.
-    fn chosen(&self, elements: &[impl Item], forced: Option<u32>) -> Vec<u32> {
-        let mut keys: Vec<u64> = elements.iter().map(|element| element.key()).collect();
-        keys.sort_unstable();
-        let varies = |digit: &u32| keys.iter().any(|&key| digit_of(key, *digit) != digit_of(keys[0], *digit));
-        let first = forced.map_or_else(
-            || {
-                let is_enough = |first: &u32| {
-                    let alike = |a: &u64, b: &u64| (a ^ b) >> (first * DIGIT_BITS) == 0;
-                    let mates: usize = keys.chunk_by(alike).map(|run| run.len() * (run.len() - 1)).sum();
-                    mates as f64 <= MATES * keys.len() as f64
-                };
-                let first = (0..self.digits).take_while(is_enough).last().unwrap_or(0);
-                if (0..first).filter(varies).count() < SPARED { 0 } else { first }
-            },
-            |leading| self.digits - leading,
-        );
-        let chosen: Vec<u32> = (first..self.digits).filter(varies).collect();
-        // At least one digit, unless the keys are equal and no pass must write iota.
-        let is_idle = chosen.is_empty() && ((0..first).any(|digit| varies(&digit)) || self.iota);
-        if is_idle { vec![self.digits - 1] } else { chosen }
-    }
-}
