@@ -21,7 +21,7 @@ use gpusort_order::{Item, KeyWords, Pair, Shape};
 
 use super::on_gpu::OnGpu;
 use super::planned::Task;
-use super::resident::{Gathered, Lost, Merging, ResidentRuns};
+use super::resident::{Gathered, Merging, ResidentRuns};
 use super::{Job, Method, Ordered, Place, Progress, number_of_records};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::{Form, Report};
@@ -68,22 +68,18 @@ pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Resul
         })
     };
     // A single GPU merges its partitions when the caller wants the result.
-    let merge = |number: usize, failed: Option<Error>| {
-        if let Some(error) = failed {
-            // The memory of a failed GPU may hold wrong elements.
-            return Err(Box::new(resident[number].lose(error)));
-        }
+    let merge = |number: usize| {
         let gathered = resident[number].gathered()?;
         if gpus.len() == 1 { Ok(gathered) } else { gathered.bring() }
     };
     let start = Instant::now();
     let Outcome { sorted, merged, sorting, failed } =
         sort_and_merge(gpus.len(), partitions, &sort, &merge, progress)?;
-    let stayed = sorted.iter().any(|(_, (brought, _))| brought.is_none());
+    let stayed = sorted.iter().any(|(.., (brought, _))| brought.is_none());
     let mut place: Option<Merging> = None;
     let (mut results, mut reports): (Vec<(usize, KeyBuf)>, _) = (Vec::new(), Vec::new());
-    for (begin, (brought, report)) in sorted {
-        results.extend(brought.map(|words| (begin, words)));
+    for (_, partition, (brought, report)) in sorted {
+        results.extend(brought.map(|words| (partition.start, words)));
         reports.push(report);
     }
     for Gathered { merging, brought } in merged {
@@ -154,10 +150,13 @@ struct State {
     error: Option<Error>,
 }
 
+/// A sorted partition: the number of its GPU; its range; its words, `None` if they stay on the GPU; and a report.
+type Done<R> = (usize, Range<usize>, (Option<KeyBuf<'static>>, R));
+
 /// The results of all GPUs.
 struct Outcome<R, M> {
-    /// The result of each partition and its first position, in any order.
-    sorted: Vec<(usize, R)>,
+    /// The partitions, in any order. Partitions that a failed GPU lost come again from another GPU.
+    sorted: Vec<Done<R>>,
     /// The merged results of each GPU.
     merged: Vec<M>,
     /// The time of the sorts.
@@ -171,8 +170,8 @@ struct Outcome<R, M> {
 fn sort_and_merge<R: Send, M: Send>(
     gpus: usize,
     partitions: VecDeque<Range<usize>>,
-    sort: &(impl Fn(usize, Range<usize>) -> Result<R, Error> + Sync),
-    merge: &(impl Fn(usize, Option<Error>) -> Result<M, Box<Lost>> + Sync),
+    sort: &(impl Fn(usize, Range<usize>) -> Result<(Option<KeyBuf<'static>>, R), Error> + Sync),
+    merge: &(impl Fn(usize) -> Result<M, Error> + Sync),
     progress: Progress,
 ) -> Result<Outcome<R, M>, Error> {
     let mut working: Vec<usize> = (0..gpus).collect();
@@ -181,29 +180,32 @@ fn sort_and_merge<R: Send, M: Send>(
     let mut left = partitions;
     loop {
         let start = Instant::now();
-        let of_working = |number: usize, partition| sort(working[number], partition);
-        let (more, failed) =
-            sort_partitions(working.len(), std::mem::take(&mut left), &of_working, progress)?;
-        sorted.extend(more);
+        let (more, failed) = sort_partitions(&working, std::mem::take(&mut left), sort, progress)?;
         sorting += start.elapsed();
         let results: Vec<_> = std::thread::scope(|scope| {
             let under_way: Vec<_> = working
                 .iter()
                 .zip(failed)
-                .map(|(&gpu, failed)| (gpu, parallel::meanwhile(scope, move || merge(gpu, failed))))
+                .map(|(&gpu, failed)| {
+                    // The memory of a failed GPU may hold wrong elements.
+                    let merge = move || failed.map_or_else(|| merge(gpu), Err);
+                    (gpu, parallel::meanwhile(scope, merge))
+                })
                 .collect();
             under_way.into_iter().map(|(gpu, merge)| (gpu, merge.wait())).collect()
         });
         for (gpu, result) in results {
             match result {
                 Ok(of_gpu) => merged.push(of_gpu),
-                Err(lost) => {
-                    left.extend(lost.partitions);
-                    failures.push(lost.error);
+                Err(error) => {
+                    let lost = more.iter().filter(|(of, _, (brought, _))| *of == gpu && brought.is_none());
+                    left.extend(lost.map(|(_, partition, _)| partition.clone()));
+                    failures.push(error);
                     working.retain(|&other| other != gpu);
                 }
             }
         }
+        sorted.extend(more);
         if left.is_empty() {
             break;
         }
@@ -216,17 +218,17 @@ fn sort_and_merge<R: Send, M: Send>(
     Ok(Outcome { sorted, merged, sorting, failed })
 }
 
-/// The result of each partition with its first position, in any order; and the error of each failed GPU.
-type Results<R> = (Vec<(usize, R)>, Vec<Option<Error>>);
+/// The sorted partitions, in any order, and the error of each failed GPU.
+type Results<R> = (Vec<Done<R>>, Vec<Option<Error>>);
 
 /// Sorts the partitions by `sort`, which gets the number of a GPU.
 fn sort_partitions<R: Send>(
-    gpus: usize,
+    working: &[usize],
     partitions: VecDeque<Range<usize>>,
-    sort: &(impl Fn(usize, Range<usize>) -> Result<R, Error> + Sync),
+    sort: &(impl Fn(usize, Range<usize>) -> Result<(Option<KeyBuf<'static>>, R), Error> + Sync),
     progress: Progress,
 ) -> Result<Results<R>, Error> {
-    let all: usize = partitions.iter().map(Range::len).sum();
+    let (gpus, all) = (working.len(), partitions.iter().map(Range::len).sum::<usize>());
     let (workers, failed) = (vec![WORKERS; gpus], (0..gpus).map(|_| None).collect());
     let state = Mutex::new(State { left: partitions, busy: 0, workers, failed, error: None });
     let changed = Condvar::new();
@@ -238,19 +240,19 @@ fn sort_partitions<R: Send>(
             let gpu = number % gpus;
             let send = send.clone();
             let sort = move |partition: Range<usize>| {
-                let sorted = sort(gpu, partition.clone())?;
+                let sorted = sort(working[gpu], partition.clone())?;
                 // Without a receiver, the sort has ended.
-                let _ = send.send((partition, sorted));
+                let _ = send.send((working[gpu], partition, sorted));
                 Ok(())
             };
             parallel::meanwhile(scope, move || worker(state, changed, gpu, sort));
         }
         drop(send);
         let mut done = 0;
-        for (partition, sorted) in receive {
-            done += partition.len();
+        for sorted in receive {
+            done += sorted.1.len();
             progress(done as u64, all as u64);
-            results.push((partition.start, sorted));
+            results.push(sorted);
         }
     });
     let State { left, mut failed, error, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -364,26 +366,29 @@ mod tests {
     ) -> Result<(Vec<Range<usize>>, Option<String>), Error> {
         let size = 4 * LEAST;
         let partitions = (0..10).map(|partition| partition * size..(partition + 1) * size).collect();
-        let sort = |gpu, partition: Range<usize>| fails(gpu, &partition).map_or(Ok(partition), Err);
+        let sort =
+            |gpu, partition: Range<usize>| fails(gpu, &partition).map_or(Ok((Some(brought()), ())), Err);
         let mut most = 0;
         let mut progress = |done, all| {
             assert!(done <= all);
             most = done;
         };
-        let lose = |error| Err(Box::new(Lost { error, partitions: Vec::new() }));
-        let merge = |_, failed: Option<Error>| failed.map_or(Ok(()), lose);
-        let Outcome { sorted: mut results, merged, failed: said, .. } =
-            sort_and_merge(gpus, partitions, &sort, &merge, &mut progress)?;
+        let Outcome { sorted, merged, failed: said, .. } =
+            sort_and_merge(gpus, partitions, &sort, &|_| Ok(()), &mut progress)?;
         assert!(merged.len() == gpus || merged.len() < gpus && said.is_some());
-        results.sort_unstable_by_key(|(begin, _)| *begin);
-        assert!(results.iter().all(|(begin, partition)| *begin == partition.start));
-        let results: Vec<Range<usize>> = results.into_iter().map(|(_, partition)| partition).collect();
+        let mut results: Vec<Range<usize>> = sorted.into_iter().map(|(_, partition, _)| partition).collect();
+        results.sort_unstable_by_key(|partition| partition.start);
         assert!(results.windows(2).all(|pair| pair[0].end == pair[1].start), "{results:?}");
         assert_eq!(
             (results[0].start, results[results.len() - 1].end, most),
             (0, 10 * size, 10 * size as u64)
         );
         Ok((results, said))
+    }
+
+    /// The words of a partition that does not stay on its GPU.
+    fn brought() -> KeyBuf<'static> {
+        KeyBuf::new(KeyWords::One)
     }
 
     fn no_memory() -> Error {
@@ -430,27 +435,26 @@ mod tests {
         let partitions = || (0..10).map(|partition| partition * 5..(partition + 1) * 5).collect();
         for broken in 0..3 {
             let resident: [Mutex<Vec<Range<usize>>>; 3] = Default::default();
-            let keep = |gpu: usize, partition| {
-                resident[gpu].lock().unwrap().push(partition);
-                Ok(())
+            // Every second partition does not stay, and is not lost.
+            let keep = |gpu: usize, partition: Range<usize>| {
+                let stays = partition.start.is_multiple_of(2);
+                resident[gpu].lock().unwrap().extend(stays.then_some(partition));
+                Ok(((!stays).then(brought), ()))
             };
-            let merge = |gpu: usize, _: Option<Error>| {
+            let merge = |gpu: usize| {
                 let kept = std::mem::take(&mut *resident[gpu].lock().unwrap());
-                if gpu == broken {
-                    Err(Box::new(Lost { error: Error::device("it fell off the bus"), partitions: kept }))
-                } else {
-                    Ok(kept)
-                }
+                if gpu == broken { Err(Error::device("it fell off the bus")) } else { Ok(kept) }
             };
             let outcome = sort_and_merge(3, partitions(), &keep, &merge, &mut |_, _| {}).unwrap();
+            let there = outcome.sorted.into_iter().filter(|(.., (brought, ()))| brought.is_some());
             let mut merged = outcome.merged.concat();
+            merged.extend(there.map(|(_, partition, _)| partition));
             merged.sort_unstable_by_key(|partition| partition.start);
             assert!(merged.into_iter().eq(partitions().into_iter()));
             // The broken GPU may have had no partition to lose.
             assert!(outcome.failed.is_none_or(|said| said.matches("off the bus").count() == 1));
-            let alone =
-                |_, _| Err(Box::new(Lost { error: Error::device("broken"), partitions: vec![0..2, 2..5] }));
-            let error = sort_and_merge(2, partitions(), &|_, _| Ok(()), &alone, &mut |_, _| {})
+            let alone = |_| Err(Error::device("broken"));
+            let error = sort_and_merge(2, partitions(), &|_, _| Ok((None, ())), &alone, &mut |_, _| {})
                 .map(|_: Outcome<(), ()>| ());
             assert!(error.unwrap_err().to_string().contains("broken"));
         }

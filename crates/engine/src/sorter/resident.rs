@@ -98,23 +98,15 @@ impl<'a> ResidentRuns<'a> {
     ///
     /// # Errors
     ///
-    /// Returns errors of the device, with the partitions lost by them.
-    pub(super) fn gathered(&self) -> Result<Gathered<'a>, Box<Lost>> {
+    /// Returns errors of the device, which lose the resident partitions.
+    pub(super) fn gathered(&self) -> Result<Gathered<'a>, Error> {
         // After one download all other partitions follow: a merge on the device needs all partitions of the GPU.
         let is_whole = lock(&self.brought).is_empty();
         let prepared = match if is_whole { self.prepared() } else { self.bring_all().map(|()| None) } {
             Err(error) if is_whole && error.is_too_much() => self.bring_all().map(|()| None),
             prepared => prepared,
         };
-        let merging = prepared.map_err(|error| Box::new(self.lose(error)))?;
-        Ok(Gathered { merging, brought: std::mem::take(&mut *lock(&self.brought)) })
-    }
-
-    /// Gives up all partitions because of this error.
-    pub(super) fn lose(&self, error: Error) -> Lost {
-        let runs = lock(&self.runs).take().unwrap_or_default();
-        let brought = std::mem::take(&mut *lock(&self.brought));
-        Lost::of(error, &runs, &brought)
+        Ok(Gathered { merging: prepared?, brought: std::mem::take(&mut *lock(&self.brought)) })
     }
 
     /// Prepares the merge of the resident partitions, if any.
@@ -152,27 +144,11 @@ pub(super) struct Gathered<'a> {
     pub(super) brought: Vec<(usize, KeyBuf<'static>)>,
 }
 
-/// Lost partitions and the error.
-#[derive(Debug)]
-pub(super) struct Lost {
-    pub(super) error: Error,
-    pub(super) partitions: Vec<Range<usize>>,
-}
-
-impl Lost {
-    fn of(error: Error, runs: &[(usize, ResidentRun)], brought: &[(usize, KeyBuf)]) -> Self {
-        let runs = runs.iter().map(|(begin, run)| *begin..begin + run.count());
-        let brought = brought.iter().map(|(begin, words)| *begin..begin + words.len());
-        Self { error, partitions: runs.chain(brought).collect() }
-    }
-}
-
 impl Gathered<'_> {
     /// Downloads the resident partitions.
-    pub(super) fn bring(mut self) -> Result<Self, Box<Lost>> {
+    pub(super) fn bring(mut self) -> Result<Self, Error> {
         if let Some(merging) = self.merging.take() {
-            let words = merging.all().map_err(|error| Lost::of(error, &merging.runs, &self.brought))?;
-            self.brought.push((merging.runs[0].0, words));
+            self.brought.push((merging.runs[0].0, merging.all()?));
         }
         Ok(self)
     }
@@ -317,12 +293,6 @@ mod tests {
             let begins: Vec<usize> = brought.iter().map(|(begin, _)| *begin).collect();
             assert!(merging.is_none() && begins == [0, 500, 1000]);
             assert!(vec(brought.swap_remove(1).1) == expected(500..1000, positions));
-
-            // The error lists resident and downloaded partitions.
-            let resident = ResidentRuns::new(&gpu, shape, true);
-            resident.sort(0..500, || sorted(&gpu, 0..500, positions)).unwrap();
-            lock(&resident.brought).push((500, KeyBuf::from(expected(500..3000, positions))));
-            assert_eq!(resident.lose(Error::device("gone")).partitions, [0..500, 500..3000]);
 
             // At first the device lacks memory for the second partition.
             let resident = ResidentRuns::new(&gpu, shape, true);
