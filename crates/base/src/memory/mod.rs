@@ -98,18 +98,6 @@ impl Kept {
         // - The places are aligned, since a word's alignment is at least an element's.
         unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), count) }
     }
-
-    /// Returns the first `count` elements.
-    ///
-    /// # Safety
-    ///
-    /// The caller has written `count` elements to places of this memory.
-    pub unsafe fn elements<T: Pod>(&self, count: usize) -> &[T] {
-        // SAFETY:
-        // - The caller guarantees that `count` elements were written.
-        // - Nothing writes to them as long as `self` is borrowed.
-        unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
-    }
 }
 
 impl Drop for Kept {
