@@ -106,11 +106,6 @@ impl Measurement {
         self.samples.iter().map(|sample| sample.dispatches).max().unwrap_or_default()
     }
 
-    /// Bytes of the elements of a run; of texts, the mean of all runs.
-    fn bytes(&self) -> f64 {
-        self.samples.iter().map(|sample| sample.bytes as f64).sum::<f64>() / self.samples.len() as f64
-    }
-
     /// The largest number of bytes that the passes of any run read and write.
     pub fn bytes_moved(&self) -> u64 {
         self.samples.iter().map(|sample| sample.bytes_moved).max().unwrap_or_default()
@@ -202,6 +197,8 @@ impl Report {
         let cpu = self.baseline(case).filter(|_| !self.is_nothing(result));
         let vs_cpu = cpu.map(|cpu| cpu[0] / median_ms);
         // A coarse clock may measure 0.
+        // Texts differ between runs.
+        let bytes = result.samples.iter().map(|sample| sample.bytes as f64).sum::<f64>() / times.len() as f64;
         let per_second = |of: f64| if median_ms > 0.0 { (of / median_ms * 1e3).round() } else { 0.0 };
         Row {
             device: case.device.clone(),
@@ -219,7 +216,7 @@ impl Report {
             end_to_end_ms,
             keys_per_s: per_second(case.n as f64),
             ns_per_element: median_ms * 1e6 / case.n as f64,
-            bytes_per_s: per_second(result.bytes()),
+            bytes_per_s: per_second(bytes),
             vs_cpu: vs_cpu.filter(|ratio| ratio.is_finite()),
         }
     }

@@ -74,19 +74,14 @@ impl Buffers {
             && plan.aux_buffers().iter().all(has)
     }
 
-    /// Sets the number of elements to this plan's, with positions from 0 on.
+    /// Sets the number of elements to this plan's, with positions from `from` on.
     ///
     /// # Panics
     ///
     /// If the plan does not [`fit`](Self::fit).
-    pub fn resize(&mut self, plan: &Plan) {
+    pub fn resize(&mut self, plan: &Plan, from: u32) {
         assert!(self.fit(plan), "the plan is for other buffers");
-        (self.n, self.needs_iota, self.from) = (plan.n(), plan.needs_iota(), 0);
-    }
-
-    /// Sets the first number of iota.
-    pub fn number_from(&mut self, first: u32) {
-        self.from = first;
+        (self.n, self.needs_iota, self.from) = (plan.n(), plan.needs_iota(), from);
     }
 
     /// The number of elements.

@@ -13,7 +13,8 @@ pub fn available() -> Option<u64> {
 /// Returns the bytes of unused memory, if the system reports them: the minimum over the machine and the
 /// cgroups.
 pub fn untouched() -> Option<u64> {
-    [machine(), cgroup::left()].into_iter().flatten().min()
+    let machine = told(|system| system.available_memory() + system.free_swap());
+    [machine, cgroup::left()].into_iter().flatten().min()
 }
 
 /// Checks that enough memory is available for `what`.
@@ -53,11 +54,6 @@ pub fn parse(text: &str) -> Result<u64, String> {
 /// Returns the bytes of memory installed in the machine.
 pub fn installed() -> Option<u64> {
     told(sysinfo::System::total_memory)
-}
-
-/// Returns the bytes of memory and swap space available on the machine.
-fn machine() -> Option<u64> {
-    told(|system| system.available_memory() + system.free_swap())
 }
 
 /// Returns an amount that the system reports; `None` if the system reports 0.

@@ -50,7 +50,7 @@ mod neon;
 #[allow(clippy::wildcard_imports, reason = "each instruction is a function of its own")]
 mod x86;
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::ptr;
@@ -304,12 +304,7 @@ fn are_for_digits(n: usize, cores: usize, sample: &[u64]) -> bool {
 
 /// Converts keys that fit the word `T` to words.
 pub(super) fn words<T: Item>(keys: Vec<u64>) -> Vec<T> {
-    if is::<T, u64>() { cast_vec(keys) } else { cast_vec(keys.iter().map(|&key| key as u32).collect()) }
-}
-
-/// Returns true if two types are equal.
-fn is<A: 'static, B: 'static>() -> bool {
-    TypeId::of::<A>() == TypeId::of::<B>()
+    if size_of::<T>() == 8 { cast_vec(keys) } else { cast_vec(keys.iter().map(|&key| key as u32).collect()) }
 }
 
 #[cfg(test)]

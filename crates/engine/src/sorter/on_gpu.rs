@@ -59,7 +59,7 @@ impl OnGpu {
         }
         drop(kept);
         let mut buffers = fitting.map_or_else(|| Buffers::new(&self.gpu, plan), Ok)?;
-        buffers.resize(plan);
+        buffers.resize(plan, 0);
         Ok(buffers)
     }
 
@@ -122,7 +122,7 @@ impl OnGpu {
         Ok(Placed { task, planned, buffers, lacked, allocating: start.elapsed() })
     }
 
-    /// Does a job on `all` GPUs, whose first is this GPU, or on this GPU alone.
+    /// Does a job on `all` GPUs, whose first is this GPU, or on this GPU alone, and leaves the result on the device.
     pub(super) fn perform<'s>(
         &'s self,
         all: &'s [Self],
@@ -134,19 +134,16 @@ impl OnGpu {
         }
         let task = Task { n: job.keys.n, first: job.first, shape: job.shape(), method: job.method };
         match self.place(task) {
-            Ok(placed) => self.sort(job, placed, progress),
+            Ok(placed) => {
+                let Job { keys, result, .. } = job;
+                let n = keys.n;
+                let (sorted, report) = self.sort_from(keys, placed, None, progress)?;
+                let (count, place) = (sorted.count, Place::Device(Box::new(sorted), result.records(n)));
+                Ok(Ordered { count, place, repeated: 0, report })
+            }
             Err(error) if error.is_of_size() => partitions::sort(all, job, progress),
             Err(error) => Err(error),
         }
-    }
-
-    /// Does a placed job, and leaves the result on the device.
-    fn sort(&self, job: Job, placed: Placed, progress: Progress) -> Result<Ordered<'_>, Error> {
-        let Job { keys, result, .. } = job;
-        let n = keys.n;
-        let (sorted, report) = self.sort_from(keys, placed, None, progress)?;
-        let (count, place) = (sorted.count, Place::Device(Box::new(sorted), result.records(n)));
-        Ok(Ordered { count, place, repeated: 0, report })
     }
 
     /// Does a placed task with these keys. For a partition that begins at this position, if any, positions count from the
@@ -165,8 +162,7 @@ impl OnGpu {
         let plan = match begin {
             Some(begin) => {
                 let plan = plan.after_iota();
-                buffers.resize(&plan);
-                buffers.number_from(begin);
+                buffers.resize(&plan, begin);
                 plan
             }
             // The host reads positions without their keys.

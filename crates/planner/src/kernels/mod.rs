@@ -438,9 +438,10 @@ impl Dispatch {
         at_most([("elements in one sort", u64::from(first) + u64::from(count), u32::MAX.into())])?;
         let access = kernel.spec().access(first, count)?;
         let Launch { workgroup_size, workgroups, bytes_moved } = kernel.spec().launch(count, shape, limits);
+        let (same, other, keys) = (kernel.spec().without_arguments(), access.to_other, Keys::Own);
         Ok(Self {
             kernel,
-            pipeline: PipelineKey::new(kernel, shape, workgroup_size, access.to_other),
+            pipeline: PipelineKey { kernel: same, shape, workgroup_size, other, keys },
             access,
             first,
             count,
@@ -459,7 +460,7 @@ impl Dispatch {
 
     /// Returns this dispatch on a caller's elements, for a kernel that maps them to keys.
     pub(crate) fn transformed_by(self, transform: KeyTransform) -> Self {
-        Self { pipeline: self.pipeline.transformed_by(transform), ..self }
+        Self { pipeline: PipelineKey { keys: Keys::Elements(transform), ..self.pipeline }, ..self }
     }
 
     /// Returns this dispatch on fewer elements.
@@ -469,7 +470,7 @@ impl Dispatch {
     /// Fails for more elements than this dispatch has.
     pub fn for_fewer(&self, count: u32, limits: &Limits) -> Result<Self, Error> {
         at_most([("elements in a dispatch", count.into(), self.count.into())])?;
-        let Launch { workgroups, .. } = self.kernel.spec().launch(count, self.pipeline.shape(), limits);
+        let Launch { workgroups, .. } = self.kernel.spec().launch(count, self.pipeline.shape, limits);
         Ok(Self { count, grid: Grid::new(workgroups, limits)?, ..*self })
     }
 

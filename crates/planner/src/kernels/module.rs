@@ -26,7 +26,7 @@ use std::fmt::Write;
 use gpusort_shaders::wgsl;
 
 use super::unroll::unroll;
-use super::{AuxBuffer, Kernel, KeyTransform, Keys, Module, Shape};
+use super::{AuxBuffer, Kernel, Keys, Module, Shape};
 use crate::error::Error;
 use crate::limits::Limits;
 
@@ -47,23 +47,14 @@ pub struct Bindings {
 /// The properties of a pipeline: dispatches with equal properties share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PipelineKey {
-    kernel: Kernel,
-    shape: Shape,
-    workgroup_size: u32,
-    other: bool,
-    keys: Keys,
+    pub(super) kernel: Kernel,
+    pub(super) shape: Shape,
+    pub(super) workgroup_size: u32,
+    pub(super) other: bool,
+    pub(super) keys: Keys,
 }
 
 impl PipelineKey {
-    pub(super) fn new(kernel: Kernel, shape: Shape, workgroup_size: u32, other: bool) -> Self {
-        Self { kernel: kernel.spec().without_arguments(), shape, workgroup_size, other, keys: Keys::Own }
-    }
-
-    /// Returns this pipeline for a caller's elements.
-    pub(super) fn transformed_by(self, transform: KeyTransform) -> Self {
-        Self { keys: Keys::Elements(transform), ..self }
-    }
-
     /// Returns this pipeline for elements in slices that begin anywhere.
     #[must_use]
     pub fn of_slices(self) -> Self {
@@ -73,10 +64,6 @@ impl PipelineKey {
     /// Returns true if the pipeline's arguments lie on the device, in a bind group of their own.
     pub fn has_group(&self) -> bool {
         self.keys.are_slices()
-    }
-
-    pub(super) fn shape(&self) -> Shape {
-        self.shape
     }
 
     /// Returns the number of invocations in a workgroup.

@@ -117,10 +117,6 @@ impl Select {
         let chunk = units.div_ceil(MOST_WORKGROUPS).max(1).saturating_mul(CHUNK_UNIT);
         (chunk, count.div_ceil(chunk))
     }
-
-    fn invocations(limits: &Limits) -> u32 {
-        1 << limits.invocations.clamp(1, MOST_INVOCATIONS).ilog2()
-    }
 }
 
 impl KernelSpec for Select {
@@ -138,7 +134,7 @@ impl KernelSpec for Select {
     }
 
     fn launch(&self, count: u32, shape: Shape, limits: &Limits) -> Launch {
-        let workgroup_size = Self::invocations(limits);
+        let workgroup_size = 1 << limits.invocations.clamp(1, MOST_INVOCATIONS).ilog2();
         let (_, chunks) = Self::chunks(count);
         // An upper bound: once the last key is known whole, histograms read nothing.
         let read = u64::from(count) * shape.key_bytes();
