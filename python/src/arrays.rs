@@ -3,6 +3,7 @@
 //! The Python side passes contiguous arrays in native byte order and the rows of an axis; each row is sorted
 //! separately.
 
+use gpusort::columns::Column;
 use gpusort::columns::arrow::Decoded;
 use gpusort::{Error, by_element};
 use gpusort_base::parallel::{Places, map_into, map_parts};
@@ -255,7 +256,9 @@ pub(crate) fn lexsort(
         let orders = descending.iter().zip(&nulls_first);
         let columns = keys.iter().zip(orders).flat_map(|(key, (&descending, &nulls_first))| {
             let columns = match key {
-                Values::Numbers(array) => vec![array.column()],
+                Values::Numbers(array) => {
+                    vec![by_element!(array.element, T => Column::numbers(array.elements::<T>()))]
+                }
                 Values::Arrow(decoded) => decoded.columns(),
             };
             directed(columns, descending, nulls_first)

@@ -1,8 +1,7 @@
 //! Arguments of a call of the module: arrays in their owners' memory, an order, a device and a number of
 //! threads.
 
-use gpusort::columns::Column;
-use gpusort::{Element, ElementType, Sorter, by_element};
+use gpusort::{Element, ElementType, Sorter};
 use gpusort_base::parallel;
 use gpusort_order::{KeyOrder, KeyWords, Nulls, Shape};
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
@@ -86,11 +85,6 @@ impl Array {
         // - The buffer is writable.
         // - The Python caller lets nobody else read or write it until the call returns.
         unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast(), self.len()) }
-    }
-
-    /// A column of the elements.
-    pub(crate) fn column(&self) -> Column<'_> {
-        by_element!(self.element, T => Column::numbers(self.elements::<T>()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::report::{Measurement, Report, Skipped};
-use super::table::{cells, titles};
+use super::table::{COLUMNS, cells};
 use crate::human::grouped;
 
 /// The results as CSV, with a header: a line for each [`Row`](super::Row).
@@ -66,7 +66,7 @@ pub fn markdown(report: &Report) -> String {
     let mut text = format!("{}  \nCPU: {}, {}", machine.headline(), machine.cpu, machine.details());
     text.extend(report.gpus().map(|gpu| format!("  \nGPU: {gpu}")));
     text.push('\n');
-    let titles: Vec<&str> = titles().collect();
+    let titles: Vec<&str> = COLUMNS.iter().map(|column| column.title).collect();
     let (rules, titles) = ("---:|".repeat(titles.len()), titles.join(" | "));
     for kind in report.kinds() {
         text += &format!("\n## {}, {}\n\n", kind.type_name(), kind.distribution);

@@ -10,8 +10,8 @@ use super::statistics::Crossover;
 use crate::human::{self, bytes, count, grouped, short, time};
 
 /// A column after size and method.
-struct Column {
-    title: &'static str,
+pub(super) struct Column {
+    pub(super) title: &'static str,
     width: usize,
     /// A line of the legend.
     meaning: &'static str,
@@ -19,7 +19,7 @@ struct Column {
     rank: usize,
 }
 
-const COLUMNS: [Column; 11] = [
+pub(super) const COLUMNS: [Column; 11] = [
     Column::new("median", 7, 0, "time of the sort alone, by the device's own clock if it has one"),
     Column::new(
         "ns/elem",
@@ -235,11 +235,6 @@ pub(super) fn cells(report: &Report, result: &Measurement) -> [String; COLUMNS.l
 /// A fraction; a coarse clock may measure its denominator as 0.
 fn percent(part: f64) -> String {
     if part < 9.995 { format!("{:.0} %", part * 100.0) } else { ">999 %".to_owned() }
-}
-
-/// The titles of the columns.
-pub(super) fn titles() -> impl Iterator<Item = &'static str> {
-    COLUMNS.iter().map(|column| column.title)
 }
 
 /// A ratio.
