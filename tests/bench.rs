@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use gpusort::ElementType;
-use gpusort::unstable::bench::contender::{Contender, Sample, on_cpu, on_gpu};
+use gpusort::unstable::bench::contender::{Contender, Sample, Sorted, on_cpu, on_gpu};
 use gpusort::unstable::bench::statistics::median;
 use gpusort::unstable::bench::{
     Case, Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure, verified,
@@ -40,26 +40,25 @@ impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
 }
 
 impl<F: FnMut(usize, &mut Vec<u32>)> Mock<F> {
-    fn sort(&mut self, input: &KeyBuf<'static>) -> (Sample, KeyBuf<'static>) {
+    fn sort(&mut self, input: &KeyBuf<'static>) -> (Sample, Sorted) {
         let mut keys: Vec<u32> = input.clone().into_vec().expect("u32 keys are of one word");
         keys.sort_unstable();
         (self.spoil)(self.runs, &mut keys);
         let time = (self.times)(self.runs);
         self.runs += 1;
         let sample = Sample { end_to_end: time, ..Sample::on_cpu(time / 2) };
-        (sample, keys.into())
+        (sample, Sorted { words: keys.into(), positions: false })
     }
 }
 
 /// Measures a contender on these keys.
 fn measured(
     contender: &mut Contender,
-    positions: bool,
     keys: &dyn Fn(u64) -> KeyBuf<'static>,
     pace: &Pace,
     ran: &mut dyn FnMut(usize),
 ) -> Result<Outcome, Error> {
-    measure(&mut |seed| verified(contender, &keys(seed), positions, seed), pace, ran)
+    measure(&mut |seed| verified(contender, &keys(seed), seed), pace, ran)
 }
 
 /// So long that nothing is left out for lack of time, however busy the machine is.
@@ -91,14 +90,14 @@ fn a_wrong_result_of_any_run_ends_the_bench() {
                 }
             };
             let mut mock = Mock::new(|_| seconds(0.001), spoil);
-            let error = measured(&mut |input| Ok(mock.sort(input)), false, &keys(1000), &pace, &mut |_| {})
-                .unwrap_err();
+            let error =
+                measured(&mut |input| Ok(mock.sort(input)), &keys(1000), &pace, &mut |_| {}).unwrap_err();
             let ErrorKind::WrongResult { seed, .. } = error.kind() else { panic!("{what}: {error}") };
             assert_eq!(*seed, 7 + wrong_run as u64, "{what}: the seed that makes the input again");
         }
     }
     let mut mock = Mock::new(|_| seconds(0.001), |_, _| {});
-    let right = measured(&mut |input| Ok(mock.sort(input)), false, &keys(1000), &pace, &mut |_| {});
+    let right = measured(&mut |input| Ok(mock.sort(input)), &keys(1000), &pace, &mut |_| {});
     assert!(right.is_ok());
 }
 
@@ -107,7 +106,7 @@ fn the_number_of_runs_follows_the_request_and_the_time_limit() {
     let runs = |pace: Pace, times: fn(usize) -> Duration| {
         let told = Cell::new(0);
         let mut mock = Mock::new(times, |_, _| {});
-        match measured(&mut |input| Ok(mock.sort(input)), false, &keys(10), &pace, &mut |runs| told.set(runs))
+        match measured(&mut |input| Ok(mock.sort(input)), &keys(10), &pace, &mut |runs| told.set(runs))
             .unwrap()
         {
             Outcome::Measured(samples) => {
@@ -246,7 +245,7 @@ fn contenders_sort_keys_and_positions_of_both_widths() {
                 Sequence { element, distribution, count: n as u64, seed }.keys(0, n)
             };
             for mut contender in contenders {
-                let outcome = measured(contender.as_mut(), positions, &keys, &pace, &mut |_| {}).unwrap();
+                let outcome = measured(contender.as_mut(), &keys, &pace, &mut |_| {}).unwrap();
                 assert!(matches!(outcome, Outcome::Measured(samples) if samples.len() == 2));
             }
         }
@@ -268,8 +267,7 @@ fn the_median_agrees_with_the_hosts_clock() {
     let pace = Pace { limit: NO_LIMIT, ..Pace::default() };
     let by_bench = || {
         let mut contender = on_gpu(gpu, spin_up.as_ref(), plan.clone()).unwrap();
-        let Outcome::Measured(samples) =
-            measured(contender.as_mut(), false, &keys(n), &pace, &mut |_| {}).unwrap()
+        let Outcome::Measured(samples) = measured(contender.as_mut(), &keys(n), &pace, &mut |_| {}).unwrap()
         else {
             panic!("nothing is too long")
         };

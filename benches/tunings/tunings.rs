@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use gpusort::Select;
-use gpusort::unstable::bench::contender::OnGpu;
-use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
+use gpusort::unstable::bench::contender::on_gpu;
+use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics, verified};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort_base::human::time;
 use gpusort_engine::gpu::{Buffers, Gpu, execute};
@@ -48,8 +48,9 @@ fn main() -> anyhow::Result<()> {
         let keys = |seed| {
             Sequence { element, distribution: Distribution::Uniform, count: n as u64, seed }.keys(0, n)
         };
-        let mut contender = OnGpu::new(&gpu, Some(&spin_up), plan.clone())?;
-        let outcome = measure(&mut contender, &keys, &Pace::default(), &mut |_| {})?;
+        let mut contender = on_gpu(&gpu, Some(&spin_up), plan.clone())?;
+        let mut sort = |seed| verified(contender.as_mut(), &keys(seed), seed);
+        let outcome = measure(&mut sort, &Pace::default(), &mut |_| {})?;
         let Outcome::Measured(samples) = outcome else { anyhow::bail!("{name}: too slow to measure") };
         let times: Vec<f64> = samples.iter().map(|sample| milliseconds(sample.sort.time)).collect();
         let least = times.iter().copied().fold(f64::INFINITY, f64::min);

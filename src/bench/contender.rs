@@ -13,9 +13,17 @@ use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::report::Report;
 use crate::sorter::{Request, Sorter};
 
-/// Sorts a copy of these keys, timed, or returns the input positions of the sorted keys; fails if the device
-/// fails.
-pub type Contender<'a> = dyn FnMut(&KeyBuf<'static>) -> Result<(Sample, KeyBuf<'static>), Error> + 'a;
+/// Sorts a copy of these keys, timed; fails if the device fails.
+pub type Contender<'a> = dyn FnMut(&KeyBuf<'static>) -> Result<(Sample, Sorted), Error> + 'a;
+
+/// A result to be verified.
+#[derive(Clone, Debug)]
+pub struct Sorted {
+    /// The sorted keys, or their input positions.
+    pub words: KeyBuf<'static>,
+    /// True for positions.
+    pub positions: bool,
+}
 
 /// The measurements of one sort.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,14 +79,14 @@ pub fn on_cpu(method: Option<Method>, positions: bool) -> Box<Contender<'static>
         let keys = input.clone();
         let start = Instant::now();
         let Some(method) = method else {
-            let sorted = sort_on_one_core(keys, positions);
-            return Ok((Sample::on_cpu(start.elapsed()), sorted));
+            let words = sort_on_one_core(keys, positions);
+            return Ok((Sample::on_cpu(start.elapsed()), Sorted { words, positions }));
         };
         let request = if positions { Request::positions } else { Request::keys };
         let done = Sorter::cpu().run(request(keys).by(method), &mut |_, _| {})?;
         let Report { sort, dispatches, bytes_moved, .. } = done.report;
         let sample = Sample { sort, dispatches, bytes_moved, ..Sample::on_cpu(start.elapsed()) };
-        Ok((sample, done.words))
+        Ok((sample, Sorted { words: done.words, positions }))
     })
 }
 
@@ -97,7 +105,7 @@ pub fn on_gpu<'a>(
     Ok(Box::new(move |input| {
         // Touched memory, so that no download causes page faults.
         let positions = plan.shape().payload;
-        let mut sorted = if positions { vec![u32::MAX; input.len()].into() } else { input.clone() };
+        let mut words = if positions { vec![u32::MAX; input.len()].into() } else { input.clone() };
         let start = Instant::now();
         buffers.upload(gpu, input.bytes())?;
         let upload = start.elapsed();
@@ -108,7 +116,7 @@ pub fn on_gpu<'a>(
         let (sort, dispatches) = execute(gpu, &plan, &buffers, |_| {})?;
         let executed = start.elapsed();
         let start = Instant::now();
-        for block in sorted.bytes_mut() {
+        for block in words.bytes_mut() {
             match positions {
                 true => buffers.download_positions(gpu, bytemuck::cast_slice_mut(block))?,
                 false => buffers.download_keys(gpu, block)?,
@@ -123,6 +131,6 @@ pub fn on_gpu<'a>(
             bytes_moved: plan.bytes_moved_by(dispatches),
             ..Sample::on_cpu(upload + executed + download)
         };
-        Ok((sample, sorted))
+        Ok((sample, Sorted { words, positions }))
     }))
 }

@@ -113,20 +113,14 @@ fn warm(sort: &mut Run, seed: u64) -> Result<Duration, Error> {
     Ok(sort(seed)?.end_to_end)
 }
 
-/// Sorts keys of this seed, and verifies the result: the keys, or their positions.
+/// Sorts keys of this seed, and verifies the result.
 ///
 /// # Errors
 ///
 /// A wrong result; a failure of the device.
-pub fn verified(
-    contender: &mut Contender,
-    input: &KeyBuf<'static>,
-    positions: bool,
-    seed: u64,
-) -> Result<Sample, Error> {
+pub fn verified(contender: &mut Contender, input: &KeyBuf<'static>, seed: u64) -> Result<Sample, Error> {
     let (sample, sorted) = contender(input)?;
-    verify(input, &sorted, positions)
-        .map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
+    verify(input, &sorted).map_err(|problem| Error::new(ErrorKind::WrongResult { seed, problem }))?;
     Ok(Sample { bytes: input.bytes().iter().map(|block| block.len() as u64).sum(), ..sample })
 }
 
@@ -427,7 +421,7 @@ impl<'a> Entrant<'a> {
             Some(((gpu, device), plan)) => on_gpu(gpu, device.spin_up.as_ref(), plan)?,
             None => on_cpu(method, positions),
         };
-        Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), positions, seed)))
+        Ok(Box::new(move |seed| verified(contender.as_mut(), &sequence(seed).keys(0, n), seed)))
     }
 }
 

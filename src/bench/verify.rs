@@ -2,11 +2,12 @@
 
 use gpusort_order::key::Word;
 
+use super::contender::Sorted;
 use crate::generate::{GAMMA, mix};
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width, in_one};
 use crate::parallel;
 
-/// Verifies that `sorted` is the result of sorting `input`: the keys or, if `positions`, their input positions.
+/// Verifies that `sorted` is the result of sorting `input`.
 ///
 /// Keys must be ascending and a permutation of the input's. Positions must be a permutation that
 /// makes the keys ascending, and be ascending themselves among equal keys.
@@ -14,7 +15,7 @@ use crate::parallel;
 /// # Errors
 ///
 /// A description of the first problem.
-pub fn verify(input: &KeyBuf, sorted: &KeyBuf, positions: bool) -> Result<(), String> {
+pub fn verify(input: &KeyBuf, sorted: &Sorted) -> Result<(), String> {
     fn of<W: KeyWidth>(input: Vec<Block<W>>, sorted: KeyBuf, positions: bool) -> Result<(), String> {
         let (input, of_other_width) = (in_one(input), || "the keys have another width".to_owned());
         if positions {
@@ -23,7 +24,7 @@ pub fn verify(input: &KeyBuf, sorted: &KeyBuf, positions: bool) -> Result<(), St
         }
         verify_keys(&input, &in_one(W::blocks(sorted).ok_or_else(of_other_width)?))
     }
-    by_width!(input.borrowed(), input => of(input, sorted.borrowed(), positions))
+    by_width!(input.borrowed(), input => of(input, sorted.words.borrowed(), sorted.positions))
 }
 
 fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), String> {
@@ -97,8 +98,10 @@ mod tests {
         let wide =
             |keys: &[u32]| KeyBuf::from(keys.iter().map(|&key| u64::from(key) << 32).collect::<Vec<_>>());
         let narrow = |keys: &[u32]| KeyBuf::from(keys.to_vec());
-        let both =
-            [verify(&narrow(input), &narrow(sorted), false), verify(&wide(input), &wide(sorted), false)];
+        let both = [
+            verify(&narrow(input), &Sorted { words: narrow(sorted), positions: false }),
+            verify(&wide(input), &Sorted { words: wide(sorted), positions: false }),
+        ];
         assert_eq!(both[0], both[1]);
         both[0].clone()
     }
@@ -114,14 +117,16 @@ mod tests {
         for altered in [[1, 2, 2, 4], [1, 2, 3, 3], [1, 1, 2, 3], [0, 0, 0, 0], [2, 2, 2, 2]] {
             assert_eq!(said(&altered), "the keys differ from those of the input", "{altered:?}");
         }
-        let other_width = verify(&KeyBuf::from(vec![1_u32]), &KeyBuf::from(vec![1_u64]), false);
+        let wide = Sorted { words: vec![1_u64].into(), positions: false };
+        let other_width = verify(&KeyBuf::from(vec![1_u32]), &wide);
         assert!(other_width.is_err());
     }
 
     #[test]
     fn wrong_positions_are_found() {
         let input = KeyBuf::from(vec![5_u32, 1, 5, 0]);
-        let verify = |positions: &[u32]| verify(&input, &KeyBuf::from(positions), true);
+        let sorted = |positions: &[u32]| Sorted { words: positions.to_vec().into(), positions: true };
+        let verify = |positions: &[u32]| verify(&input, &sorted(positions));
         assert_eq!(verify(&[3, 1, 0, 2]), Ok(()));
         for wrong in [&[3, 1, 2, 0][..], &[3, 1, 0, 0], &[3, 1, 0], &[0, 1, 2, 3], &[3, 1, 0, 4]] {
             assert!(verify(wrong).is_err(), "{wrong:?}");

@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail, ensure};
 use gpusort::Error;
 use gpusort::buffers::{BufferSorter, Count, Payload, Spec};
-use gpusort::unstable::bench::contender::{Contender, OnGpu, Sample, Sorted};
+use gpusort::unstable::bench::contender::{Contender, Sample, Sorted, on_gpu};
 use gpusort::unstable::bench::verify::verify;
-use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics};
+use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics, verified};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort_engine::gpu::Gpu;
 use gpusort_engine::key_buf::KeyBuf;
@@ -140,7 +140,7 @@ fn main() -> anyhow::Result<()> {
     for &n in &options.sizes {
         let wanted =
             |algorithm: &str| options.only.is_empty() || options.only.iter().any(|only| only == algorithm);
-        let mut add = |algorithm: &str, contender: Option<anyhow::Result<Box<dyn Contender + '_>>>| {
+        let mut add = |algorithm: &str, contender: Option<anyhow::Result<Box<Contender<'_>>>>| {
             let Some(contender) = contender else { return };
             match contender.and_then(|mut contender| times(n, options.runs, contender.as_mut())) {
                 Ok(times) => {
@@ -213,13 +213,13 @@ fn print_table(gpu: &Gpu, sizes: &[u64], lines: &[Line]) {
 }
 
 /// The times of this many sorts, in ms.
-fn times(n: u64, runs: usize, contender: &mut dyn Contender) -> anyhow::Result<Vec<f64>> {
+fn times(n: u64, runs: usize, contender: &mut Contender) -> anyhow::Result<Vec<f64>> {
     let keys = |seed| {
         let (element, distribution) = (ElementType::U32, Distribution::Uniform);
         Sequence { element, distribution, count: n, seed }.keys(0, n as usize)
     };
     let pace = Pace { runs, limit: Duration::from_secs(60), ..Pace::default() };
-    match measure(contender, &keys, &pace, &mut |_| {})? {
+    match measure(&mut |seed| verified(contender, &keys(seed), seed), &pace, &mut |_| {})? {
         Outcome::Measured(samples) => {
             Ok(samples.iter().map(|sample| sample.sort.time.as_secs_f64() * 1e3).collect())
         }
@@ -235,12 +235,12 @@ struct Ours<'a> {
 }
 
 impl<'a> Ours<'a> {
-    fn sort(self, n: u64, algorithm: Algorithm, positions: bool) -> anyhow::Result<Box<dyn Contender + 'a>> {
+    fn sort(self, n: u64, algorithm: Algorithm, positions: bool) -> anyhow::Result<Box<Contender<'a>>> {
         let shape = Shape { key: KeyWords::One, payload: positions };
         let limits = &self.gpu.info().limits;
         let variant = plan::default_variant(algorithm, limits);
         let plan = Plan::new(algorithm, variant, n as usize, shape, limits)?;
-        Ok(Box::new(OnGpu::new(self.gpu, Some(self.spin_up), plan)?))
+        Ok(on_gpu(self.gpu, Some(self.spin_up), plan)?)
     }
 }
 
@@ -250,38 +250,24 @@ type Times = (Duration, Vec<u32>, Option<Vec<u32>>);
 
 /// A peer as gpusort's bench measures it. `sort` takes keys and what is to be called just before
 /// the timed sort.
-struct Peer<'a, F> {
+fn peer<'a>(
     ours: Ours<'a>,
-    sort: F,
-}
-
-impl<'a, F> Peer<'a, F>
-where
-    F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times> + 'a,
-{
-    fn boxed(ours: Ours<'a>, sort: F) -> Box<dyn Contender + 'a> {
-        Box::new(Self { ours, sort })
-    }
-}
-
-impl<F> Contender for Peer<'_, F>
-where
-    F: FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times>,
-{
-    fn sort(&mut self, input: &KeyBuf<'static>) -> Result<(Sample, Sorted), Error> {
+    mut sort: impl FnMut(&[u32], &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<Times> + 'a,
+) -> Box<Contender<'a>> {
+    Box::new(move |input| {
         let KeyBuf::Narrow(blocks) = input else { unreachable!("keys here are u32") };
         let [words] = &blocks[..] else { unreachable!("keys are made in one block") };
-        let spin_up = || Ok(self.ours.spin_up.again(self.ours.gpu)?);
-        let result = (self.sort)(words, &spin_up).map_err(|error| Error::device(format!("{error:#}")))?;
+        let spin_up = || Ok(ours.spin_up.again(ours.gpu)?);
+        let result = sort(words, &spin_up).map_err(|error| Error::device(format!("{error:#}")))?;
         let (time, keys, values) = result;
-        let keys = Sorted::Keys(keys.into());
+        let keys = Sorted { words: keys.into(), positions: false };
         // Of pairs both are verified: the keys here, the values by the caller.
         verify(input, &keys).map_err(Error::device)?;
-        let sorted = values.map_or(keys, Sorted::Positions);
+        let sorted = values.map_or(keys, |values| Sorted { words: values.into(), positions: true });
         let (upload, download) = (Duration::ZERO, Duration::ZERO);
         let sort = Elapsed { time, clock: Clock::Gpu };
         Ok((Sample { sort, upload, download, ..Sample::on_cpu(time) }, sorted))
-    }
+    })
 }
 
 /// What is recorded into a caller's encoder.
@@ -333,7 +319,7 @@ impl Guest {
         n: u64,
         what: Recorded,
         ours: Ours<'a>,
-    ) -> anyhow::Result<Box<dyn Contender + 'a>> {
+    ) -> anyhow::Result<Box<Contender<'a>>> {
         let element = if what == Recorded::Floats { ElementType::F32 } else { ElementType::U32 };
         let payload = match what {
             Recorded::Pairs => Payload::U32,
@@ -349,7 +335,7 @@ impl Guest {
         let map = u32::map(KeyMap::ascending(element));
         let first = (n / 64).max(1) as usize;
         let mut is_told = false;
-        Ok(Peer::boxed(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
+        Ok(peer(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
             // Of floats those whose keys are the words that all sort.
             let elements: Vec<u32> = input.iter().map(|key| key.bits(map)).collect();
             self.queue.write_buffer(&keys, 0, bytemuck::cast_slice(&elements));
@@ -426,7 +412,7 @@ impl Lampshade {
         Ok(Self { guest: Guest::on(device, queue), info: adapter.get_info() })
     }
 
-    fn keys<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<dyn Contender + 'a>> {
+    fn keys<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<Contender<'a>>> {
         let Guest { device, queue, .. } = &self.guest;
         let mut sorter = lampshade::Sorter::new_for_adapter(device, queue, &self.info);
         self.contender(n, 1, ours, move |encoder, from, to| {
@@ -434,7 +420,7 @@ impl Lampshade {
         })
     }
 
-    fn pairs<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<dyn Contender + 'a>> {
+    fn pairs<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<Contender<'a>>> {
         let Guest { device, queue, .. } = &self.guest;
         let mut sorter = lampshade::KeyValueSorter::new_for_adapter(device, queue, &self.info);
         self.contender(n, 2, ours, move |encoder, from, to| {
@@ -448,11 +434,11 @@ impl Lampshade {
         words: u64,
         ours: Ours<'a>,
         mut record: impl FnMut(&mut wgpu::CommandEncoder, &wgpu::Buffer, &wgpu::Buffer) -> anyhow::Result<()> + 'a,
-    ) -> anyhow::Result<Box<dyn Contender + 'a>> {
+    ) -> anyhow::Result<Box<Contender<'a>>> {
         let guest = &self.guest;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let [from, to] = [(); 2].map(|()| guest.buffer(n * words * 4, usage));
-        Ok(Peer::boxed(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
+        Ok(peer(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
             let elements: Vec<u32> = match words {
                 1 => input.to_vec(),
                 _ => input.iter().zip(0..).flat_map(|(&key, value)| [key, value]).collect(),
@@ -503,7 +489,7 @@ impl WgpuSort {
         Ok(Self { device, queue, sorter })
     }
 
-    fn pairs<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<dyn Contender + 'a>> {
+    fn pairs<'a>(&'a self, n: u64, ours: Ours<'a>) -> anyhow::Result<Box<Contender<'a>>> {
         let length = NonZeroU32::new(n as u32).context("nothing to sort")?;
         let buffers = self.sorter.create_sort_buffers(&self.device, length);
         let queries = self.device.create_query_set(&wgpu_0_19::QuerySetDescriptor {
@@ -522,7 +508,7 @@ impl WgpuSort {
             let download = wgpu_sort::utils::download_buffer(buffer, &self.device, &self.queue, 0..bytes);
             pollster::block_on(download)
         };
-        Ok(Peer::boxed(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
+        Ok(peer(ours, move |input: &[u32], spin_up: &dyn Fn() -> anyhow::Result<()>| {
             let mut encoder = self.device.create_command_encoder(&Default::default());
             for (buffer, words) in [(buffers.keys(), input), (buffers.values(), &values[..])] {
                 wgpu_sort::utils::upload_to_buffer(&mut encoder, buffer, &self.device, words);

@@ -27,7 +27,7 @@ pub struct TopTuning {
     elements_log2: u32,
     groups_log2: u32,
     subset_log2: u32,
-    pub(crate) slots_log2: u32,
+    slots_log2: u32,
 }
 
 impl TopTuning {
@@ -67,6 +67,11 @@ impl TopTuning {
     /// Returns the number of elements in a tile, as a power of two.
     pub fn tile_log2(self) -> u32 {
         self.invocations_log2 + self.elements_log2
+    }
+
+    /// Returns the number of slots in a run, as a power of two.
+    pub fn slots_log2(self) -> u32 {
+        self.slots_log2
     }
 
     /// Returns the number of slots in the runs of `count` elements.

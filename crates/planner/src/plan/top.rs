@@ -110,7 +110,7 @@ impl Plan {
         // At most `n`, which is a u32.
         let kernel = Top { tuning, k: k.min(n).max(1) as u32 };
         // A pass over less than a run would leave more than it read.
-        let rest = 1 << rest_log2.max(tuning.slots_log2);
+        let rest = 1 << rest_log2.max(tuning.slots_log2());
         let mut left = elements;
         let mut dispatches = Vec::new();
         while left.n > rest {
