@@ -35,6 +35,9 @@ const BYTES_OF_ROW: u64 = 50;
 /// The least bytes of a printed number: a digit and the line end.
 const LEAST_PRINTED: u64 = 2;
 
+/// The parts of a smaller budget do not justify another thread.
+const LITTLE: u64 = 1 << 20;
+
 /// Estimates of an unread input.
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
@@ -350,11 +353,14 @@ impl Job<'_> {
         devices.in_parts(self.budget.total());
         let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
         let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
-        let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
-        let element = runs.written()?;
-        self.check_promise(element, &output)?;
-        let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
-        let mut report = runs.merge(&mut output, expected, &self.watch)?;
+        let sort = || {
+            let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
+            let element = runs.written()?;
+            self.check_promise(element, &output)?;
+            let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
+            runs.merge(&mut output, expected, &self.watch)
+        };
+        let mut report = if self.budget.bytes() < LITTLE { parallel::alone(sort) } else { sort() }?;
         let start = Instant::now();
         self.close(output)?;
         report.phases.merge += start.elapsed();

@@ -80,9 +80,7 @@ impl<'a> Parts<'a> {
     /// Returns true if the next part can be read ahead: not beside the first part, which may take all
     /// memory.
     pub(super) fn reads_ahead(&self) -> bool {
-        /// The least budget whose parts are worth another thread.
-        const LEAST: u64 = 1 << 20;
-        self.read > 1 && !self.is_over() && self.budget.bytes() >= LEAST
+        self.read > 1 && !self.is_over()
     }
 
     /// Reads the next part.

@@ -44,8 +44,8 @@ pub fn limit(threads: usize) {
     WANTED.store(threads.max(1), Ordering::Relaxed);
 }
 
-/// A pool with fewer threads than the global pool.
-type Pool = Arc<ThreadPool>;
+/// A pool with fewer threads than the global pool; `None` if the calling thread does its own work.
+type Pool = Option<Arc<ThreadPool>>;
 
 thread_local! {
     /// The pool for the work of this thread and of the threads that it starts; `None` means the global pool.
@@ -77,7 +77,7 @@ impl Drop for Using {
 ///
 /// Fails if the system refuses these threads.
 pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
-    static POOLS: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
+    static POOLS: Mutex<Vec<Arc<ThreadPool>>> = Mutex::new(Vec::new());
     let threads = threads.max(1);
     if ALONE.load(Ordering::Relaxed) {
         return Ok(work());
@@ -90,8 +90,14 @@ pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
         pools.extend(known.clone());
     }
     drop(pools);
-    let _using = Using::pool(known);
+    let _using = Using::pool(Some(known));
     Ok(work())
+}
+
+/// Calls `work` on this thread alone, for many steps that are shorter than waking another thread.
+pub fn alone<T>(work: impl FnOnce() -> T) -> T {
+    let _using = Using::pool(Some(None));
+    work()
 }
 
 /// Must be called in a forked process, which lacks the threads of its parent's pools.
@@ -137,7 +143,7 @@ fn start() {
 /// Returns the number of threads in the pool.
 pub fn threads() -> usize {
     if let Some(pool) = own_pool() {
-        return pool.current_num_threads();
+        return pool.map_or(1, |pool| pool.current_num_threads());
     }
     start();
     if ALONE.load(Ordering::Relaxed) { 1 } else { rayon_core::current_num_threads() }
@@ -160,8 +166,10 @@ pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     if range.len() < 2 {
         return range.for_each(work);
     }
-    if let Some(pool) = own_pool() {
-        return pool.install(|| halves(range, work));
+    match own_pool() {
+        Some(Some(pool)) => return pool.install(|| halves(range, work)),
+        Some(None) => return range.for_each(work),
+        None => {}
     }
     start();
     if ALONE.load(Ordering::Relaxed) { range.for_each(work) } else { halves(range, work) }
@@ -359,7 +367,8 @@ fn started<'a, A: Send + 'a, T: 'a, H>(
     if pool.is_none() {
         start();
     }
-    if ALONE.load(Ordering::Relaxed) || rayon_core::current_thread_index().is_some() {
+    let is_alone = ALONE.load(Ordering::Relaxed) || matches!(pool, Some(None));
+    if is_alone || rayon_core::current_thread_index().is_some() {
         return Err(given);
     }
     // The closure of a refused thread is dropped, so the value waits outside the closure.
@@ -432,6 +441,20 @@ mod tests {
             assert!(here.union(&there).count() <= count, "{count}");
         }
         assert_ne!(within(1, names).unwrap(), within(2, names).unwrap());
+    }
+
+    #[test]
+    fn a_thread_that_is_alone_does_all_of_its_work_until_it_ends_or_panics() {
+        let id = || thread::current().id();
+        let all = || {
+            let parts = map_parts(0..100, |_| id());
+            let meanwhile = thread::scope(|scope| meanwhile(scope, id).wait());
+            parts.into_iter().chain([meanwhile]).collect::<std::collections::HashSet<_>>()
+        };
+        assert_eq!(alone(all), [id()].into());
+        assert_eq!(alone(threads), 1);
+        panic::catch_unwind(|| alone(|| panic!("ended"))).unwrap_err();
+        assert_ne!(all(), [id()].into());
     }
 
     #[test]
