@@ -125,16 +125,24 @@ fn what_is_in_order_by_large_is_one_run() {
 #[test]
 fn a_record_that_the_memory_is_too_little_for_is_refused_with_the_number() {
     let table = format!("a,b\n2,x\n1,{}\n", "y".repeat(40 << 20));
-    let options = || Options::new().format(Format::Csv).key("a").input(input("in", table.as_bytes(), &[]));
+    let unclosed = table.replace(",y", ",\"y");
     // A record is not to be shown where this fails.
-    let runs = |memory| sort_in_parts(options(), Ask::default(), memory).map(|(_, runs)| runs);
-    let error = runs(1 << 20).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("in:3: this record has more than 24.5 MiB, too much for a memory budget of 1 MiB"),
-        "{error}"
-    );
-    assert_eq!(error.hint(), Some(&gpusort::Hint::Memory));
-    assert!(runs(64 << 20).is_ok());
+    let runs = |table: &str, reads: &[usize], memory| {
+        let options = Options::new().format(Format::Csv).key("a");
+        let options = options.input(input("in", table.as_bytes(), reads));
+        sort_in_parts(options, Ask::default(), memory).map(|(_, runs)| runs)
+    };
+    // A pipe may have no end.
+    for (table, reads, problem) in [
+        (&table, &[][..], "this record has 40 MiB and needs a memory budget of 33 MiB instead of 1 MiB"),
+        (&table, &[1 << 20], "this record has more than 24.5 MiB, too much for a memory budget of 1 MiB"),
+        (&unclosed, &[], "a quote opened in this row is never closed"),
+    ] {
+        let error = runs(table, reads, 1 << 20).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("in:3: {problem}")), "{error}");
+        assert_eq!(error.hint().is_some(), problem.contains("budget"));
+    }
+    assert!(runs(&table, &[], 33 << 20).is_ok());
+    let whole = runs(&unclosed, &[], u64::MAX).unwrap_err();
+    assert_eq!(whole.to_string(), runs(&unclosed, &[], 1 << 20).unwrap_err().to_string());
 }

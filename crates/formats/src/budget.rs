@@ -34,6 +34,12 @@ pub const RECORDS: u64 = (u32::MAX - (1 << 28)) as u64;
 /// millisecond. Small control groups have little more memory.
 const FEW: u64 = 16 << 20;
 
+/// The least and the most bytes of a block of a run.
+const BLOCK: std::ops::Range<u64> = 1 << 12..1 << 20;
+
+/// The bytes of a long record that the program itself may take.
+const MORE: u64 = 24 << 20;
+
 fn too_little(available: u64) -> Error {
     Error::new(ErrorKind::Memory { what: "gpusort itself".to_owned(), needed: NEEDED, available })
 }
@@ -172,20 +178,28 @@ impl Budget {
 
     /// Returns the maximum size in bytes of a record read in parts, in memory as read and as written.
     pub fn record(&self) -> u64 {
-        /// The bytes that the program itself may take.
-        const MORE: u64 = 24 << 20;
         self.known().map_or(u64::MAX, |bytes| (bytes / 2).saturating_add(MORE))
     }
 
-    /// Returns the number of bytes to read at once from input that may exceed the budget.
-    pub fn step(&self) -> usize {
-        self.known().map_or(1 << 22, |bytes| (bytes / 16).clamp(1 << 8, 1 << 25) as usize)
+    /// Returns the least total, in whole MiB, for a record of this size.
+    pub fn needed(&self, record: u64) -> u64 {
+        (record.saturating_sub(MORE) * 2 * self.sharing).next_multiple_of(1 << 20)
+    }
+
+    /// Returns the number of bytes to read at once from input that may exceed the budget, after `read` bytes of it.
+    pub fn step(&self, read: u64) -> usize {
+        self.known().map_or(1 << 22, |bytes| (bytes / 16).clamp(Self::least(read), 1 << 25) as usize)
+    }
+
+    /// Returns the least number of bytes to read at once after `read` bytes: up to a block, so that a long input makes
+    /// few runs.
+    pub fn least(read: u64) -> u64 {
+        (read / 64).clamp(1 << 8, BLOCK.start)
     }
 
     /// Returns the block size in bytes for writing and reading runs, small enough that the blocks of many
     /// runs fit.
     pub fn block(&self) -> usize {
-        const BLOCK: std::ops::Range<u64> = 1 << 12..1 << 20;
         (self.bytes() / 2048).clamp(BLOCK.start, BLOCK.end) as usize
     }
 

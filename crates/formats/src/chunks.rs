@@ -8,7 +8,7 @@
 //! A chunk consists of parts of inputs and ends at the end of a record. Its size depends on its
 //! number of records, since each record takes memory of its own: a short record more than its text.
 
-use super::fields::{self, Dialect, Fields, InputKind, InputSpec};
+use super::fields::{self, Dialect, Fields, InputKind, InputSpec, LongRow, UNCLOSED};
 use super::input::Input;
 use super::number::{PerLine, is_space};
 use super::opened::{Opened, RegularFile};
@@ -134,7 +134,7 @@ impl<'a> Chunks<'a> {
         // A shorter text says little about the records after it.
         const FEW: u64 = 1 << 12;
         // At first no more than the size of most inputs.
-        let most = self.budget.step().min(BLOCK.max(bytes as usize));
+        let most = self.budget.step(self.bytes).min(BLOCK.max(bytes as usize));
         if !self.budget.is_known() {
             return most;
         }
@@ -196,10 +196,30 @@ impl<'a> Chunks<'a> {
         }
         self.end_part(text, begin);
         let start = text.parts.last().map_or(begin, |part| part.range.start);
-        let [most, all] = [most, self.budget.total()].map(human::bytes);
-        let problem = format!("this record has more than {most}, too much for a memory budget of {all}");
-        Err(Error::input(text.line_of(start, self.dialect.fields.are_tokens()), problem)
-            .hinting(Hint::Memory))
+        let place = text.line_of(start, self.dialect.fields.are_tokens());
+        let all = human::bytes(self.budget.total());
+        let opened = self.open.as_mut().filter(|opened| opened.size.is_some());
+        let problem = if let Some(opened) = opened {
+            let mut row = LongRow::new(&text.bytes[begin..], self.dialect.fields);
+            let (mut length, mut block) = ((text.bytes.len() - begin) as u64, vec![0; 1 << 16]);
+            while let count @ 1.. = opened.read_some(&mut block)? {
+                let end = row.end(&block[..count]);
+                length += end.unwrap_or(count) as u64;
+                if end.is_some() {
+                    break;
+                }
+            }
+            if row.is_quoted {
+                return Err(Error::input(place, UNCLOSED));
+            }
+            let [length, needed] = [length, self.budget.needed(length)].map(human::bytes);
+            format!("this record has {length} and needs a memory budget of {needed} instead of {all}")
+        } else {
+            // A pipe may have no end.
+            let most = human::bytes(most);
+            format!("this record has more than {most}, too much for a memory budget of {all}")
+        };
+        Err(Error::input(place, problem).hinting(Hint::Memory))
     }
 
     /// Opens the next input, closed between reads if `shut`, unless an input is open.

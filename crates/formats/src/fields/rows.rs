@@ -87,6 +87,41 @@ pub fn pieces(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) ->
     cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
 }
 
+/// Finds the end of a row that is too long for memory, block by block.
+pub struct LongRow {
+    fields: Fields,
+    /// True within quotes.
+    pub is_quoted: bool,
+    /// True where a quote opens: at the beginning of a field, and after a closing quote.
+    may_open: bool,
+}
+
+impl LongRow {
+    /// Begins with bytes that end in the row.
+    pub fn new(bytes: &[u8], fields: Fields) -> Self {
+        let mut row = Self { fields, is_quoted: false, may_open: true };
+        let mut at = 0;
+        while let Some(end) = row.end(&bytes[at..]) {
+            at += end;
+        }
+        row
+    }
+
+    /// Returns the end of the row in the next bytes, or `None` if the row continues.
+    pub fn end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let Fields::Quoted(delimiter) = self.fields else {
+            return memchr(self.fields.line_end().byte(), bytes).map(|end| end + 1);
+        };
+        let is_end = |&byte: &u8| {
+            let is_quote = byte == QUOTE && (self.is_quoted || self.may_open);
+            self.is_quoted ^= is_quote;
+            self.may_open = !self.is_quoted && (is_quote || byte == delimiter || byte == b'\n');
+            !self.is_quoted && byte == b'\n'
+        };
+        bytes.iter().position(is_end).map(|end| end + 1)
+    }
+}
+
 /// Returns the end of the last whole row at the beginning of an input, or `None` if even the first row is
 /// incomplete.
 pub fn end_of_first_rows(bytes: &[u8], dialect: Dialect) -> Option<usize> {
@@ -235,6 +270,24 @@ mod tests {
         assert_eq!(row, [b""]);
         assert_eq!(fields(table, next), None);
         assert_eq!(unquoted(b"\"\"\"a\"\"\""), &b"\"a\""[..]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_long_row_ends_where_it_would_end_in_memory(
+            bytes in prop::collection::vec(prop::sample::select(&b"a,\"\n\r"[..]), 0..40),
+            cuts in prop::collection::vec(0..40_usize, 1..4),
+        ) {
+            for fields in [COMMAS, Fields::Quoted(b'a'), Fields::Words(LineEnd::Lf)] {
+                let mut cuts: Vec<usize> = cuts.iter().map(|&cut| cut.min(bytes.len())).collect();
+                cuts.sort_unstable();
+                cuts.push(bytes.len());
+                let mut row = LongRow::new(&bytes[..cuts[0]], fields);
+                let found = cuts.windows(2).find_map(|cut| Some(cut[0] + row.end(&bytes[cut[0]..cut[1]])?));
+                let mut ends = std::iter::successors(Some(0), |&start| end_of_row(&bytes, start, fields));
+                prop_assert_eq!(found, ends.find(|&end| end > cuts[0]));
+            }
+        }
     }
 
     /// Reads the rows of a table with the csv crate.

@@ -118,7 +118,8 @@ impl IntegerFiles {
     /// I/O errors; a file that changes its size during the read.
     pub fn next(&mut self, budget: &Budget, watch: impl Fn(u64) + Sync) -> Result<Option<FromFiles>, Error> {
         let is_all = self.offset() == 0 && self.fit(budget);
-        let most = if is_all { u64::MAX } else { (budget.bytes() / 32).clamp(1 << 6, 1 << 28) };
+        let at_once = |read| (budget.bytes() / 32).clamp(Budget::least(read), 1 << 28);
+        let most = if is_all { u64::MAX } else { at_once(self.offset()) };
         let (mut pieces, mut span, begin) = (Vec::new(), Span::default(), self.offset());
         let reading = AtomicU64::new(0);
         while !self.is_over() {
@@ -186,8 +187,10 @@ impl IntegerFiles {
         let (mut group, mut place, stop) = (Vec::new(), self.place, AtomicBool::new(false));
         for (number, file) in self.files.iter().enumerate().skip(self.file) {
             let end = file.size.min(place + left);
-            let cuts = (place..end).step_by(size as usize).chain([end]);
+            let cuts = (place..end).step_by(size as usize).skip(1).chain([end]);
             let lines = parallel::map_parts(cuts, |cut| line_from(file, cut, &stop)).into_iter();
+            let begin = (place < end).then_some(Ok(Some(place)));
+            let lines = begin.into_iter().chain(lines);
             let Some(lines) = lines.collect::<Result<Option<Vec<u64>>, _>>()? else { return Ok(None) };
             if !lines.is_sorted() {
                 return Err(file.has_changed());
