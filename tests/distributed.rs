@@ -2,9 +2,9 @@
 
 use std::io::Cursor;
 
-use gpusort::files::distributed::{Before, Looked, Mapped, Source, Splitter, Stretch, Task};
+use gpusort::files::distributed::{Before, Looked, Mapped, MappedRun, Source, Splitter, Stretch, Task};
 use gpusort::files::internal::To;
-use gpusort::files::{Input, Invalid, Key, Nulls, Options, Sort};
+use gpusort::files::{Input, Invalid, Key, Kind, Nulls, Options, Sort};
 use gpusort::{ElementType, Error, Format, Sorter};
 
 use crate::support::inputs::random;
@@ -46,6 +46,7 @@ struct Case {
     keys: Vec<Key>,
     header: bool,
     unique: bool,
+    descending: bool,
     empty: Option<Nulls>,
     invalid: Option<Invalid>,
     element: Option<ElementType>,
@@ -64,6 +65,12 @@ fn value(choices: &mut Choices, kind: usize) -> String {
         6 => format!("2026-11-{:02}T10:00:00.{}", choices.below(28) + 1, choices.below(10)),
         7 => String::new(),
         8 => "7".to_owned(),
+        // Texts with long common prefixes, most of them one text, some of which JSON escapes.
+        9 => match choices.below(4) {
+            0 => format!("https://example.org/{}/Seite-{}", choices.below(3), choices.below(50)),
+            1 => choices.of(&["caf\u{e9} \\ \u{1F600}", "CAF\u{c9} \\", "x\ty"]).to_owned(),
+            _ => "https://example.org/0/seite".to_owned(),
+        },
         _ => choices.of(&["18446744073709551615", "9007199254740993", "5"]).to_owned(),
     }
 }
@@ -94,7 +101,7 @@ fn record(
         Format::JsonLines if choices.below(5) == 0 => format!("{{\"b\":{second}}}"),
         Format::JsonLines => {
             let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
-            let spelled = if is_number { text } else { format!("\"{text}\"") };
+            let spelled = if is_number { text } else { serde_json::to_string(&text).unwrap() };
             format!("{{\"b\":{second}, \"a\": {spelled}, \"n\":{number}}}")
         }
         _ => {
@@ -121,8 +128,8 @@ fn case(seed: u64) -> Case {
     let element = (format == Format::Binary)
         .then(|| choices.of(&[ElementType::U32, ElementType::I64, ElementType::F64]));
     // Mostly one kind in all files; now and then each file has another.
-    let kind = choices.below(10);
-    let other = if choices.below(3) > 0 { kind } else { choices.below(10) };
+    let kind = choices.below(11);
+    let other = if choices.below(3) > 0 { kind } else { choices.below(11) };
     let is_crlf = choices.below(5) == 0;
     let end = if is_crlf { "\r\n" } else { "\n" };
     let mut files = Vec::new();
@@ -157,6 +164,12 @@ fn case(seed: u64) -> Case {
     }
     let mut keys: Vec<Key> =
         keys.into_iter().map(|key| if choices.below(3) == 0 { key.descending() } else { key }).collect();
+    if choices.below(3) == 0 {
+        keys = keys.into_iter().map(|key| key.kind(Kind::Text)).collect();
+        if choices.below(2) == 0 {
+            keys = keys.into_iter().map(Key::ignore_case).collect();
+        }
+    }
     if format == Format::Lines && choices.below(4) == 0 {
         keys = vec![Key::record()];
     }
@@ -173,10 +186,11 @@ fn case(seed: u64) -> Case {
         keys,
         header,
         unique: choices.below(4) == 0,
+        descending: choices.below(4) == 0,
         empty,
         invalid,
         element,
-        memory: choices.of(&[u64::MAX, u64::MAX, 20_000]),
+        memory: choices.of(&[u64::MAX, u64::MAX, 20_000, 1]),
     }
 }
 
@@ -195,6 +209,9 @@ fn sort_of(case: &Case) -> Sort<'static> {
     options = case.element.into_iter().fold(options, Options::element);
     if case.unique {
         options = options.unique();
+    }
+    if case.descending {
+        options = options.descending();
     }
     Sort::new().options(options)
 }
@@ -218,6 +235,8 @@ struct Cut {
 /// What tasks wrote, and what they did for it.
 struct Done {
     bytes: Vec<u8>,
+    /// True if the fault happened.
+    is_damaged: bool,
     /// The sum of the checksums of all records.
     checksum: u64,
     /// Splitters with the key of another one: records of one key are in several parts.
@@ -226,8 +245,50 @@ struct Done {
     long: usize,
 }
 
+/// A fault of a worker or of the network.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    /// The last bytes of a range do not arrive.
+    Cut,
+    /// A range ends behind fewer records than it has, at a place where a frame may end.
+    Lost,
+    /// The range has one record less than was said, or one more.
+    Count,
+    /// A bit in the sizes of a frame, or of a block of keys, is another one.
+    Sizes,
+    /// A bit anywhere is another one.
+    Bit,
+    /// The type of the elements is not one.
+    Element,
+}
+
+impl Damage {
+    const ALL: [Self; 6] = [Self::Cut, Self::Lost, Self::Count, Self::Sizes, Self::Bit, Self::Element];
+
+    /// Damages a range of a run, which has records.
+    fn strike(self, choices: &mut Choices, run: &mut MappedRun, part: usize, bytes: &mut Vec<u8>) {
+        let range = &mut run.ranges[part];
+        match self {
+            Self::Cut => bytes.truncate(bytes.len() - 1 - choices.below(bytes.len().min(40))),
+            Self::Lost => bytes.clear(),
+            Self::Count if choices.below(2) == 0 => range.records -= 1,
+            Self::Count => range.records += 1 + (u64::MAX / 2) * choices.below(2) as u64,
+            Self::Sizes | Self::Bit => {
+                let most = if matches!(self, Self::Bit) { bytes.len() } else { bytes.len().min(16) };
+                bytes[choices.below(most)] ^= 1 << choices.below(8);
+            }
+            Self::Element => run.element = Some("u33".to_owned()),
+        }
+    }
+}
+
 /// The same by tasks.
 fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
+    together_with(case, choices, None)
+}
+
+fn together_with(case: &Case, choices: &mut Choices, mut damage: Option<Damage>) -> Result<Done, Error> {
+    let had_damage = damage.is_some();
     // Files with something in them, as whoever lists them finds.
     let mut tasks: Vec<Vec<Cut>> = vec![Vec::new()];
     for (file, records) in case.files.iter().map(|file| file.records.len()).enumerate() {
@@ -282,20 +343,26 @@ fn together(case: &Case, choices: &mut Choices) -> Result<Done, Error> {
     let all = (0..tasks.len()).map(map).collect::<Result<Vec<_>, _>>()?;
     let mut out = Vec::new();
     for part in 0..=splitters.len() {
-        let source = |(number, (mapped, spill)): (usize, &(Mapped, Vec<u8>))| {
-            let of_run = |run: &gpusort::files::distributed::MappedRun| {
+        let mut sources = Vec::new();
+        for (number, (mapped, spill)) in all.iter().enumerate() {
+            for mut run in mapped.runs.iter().cloned() {
                 let range = run.ranges[part];
-                let bytes = spill[range.offset as usize..][..range.bytes as usize].to_vec();
-                let reader = Box::new(Cursor::new(bytes));
-                Source { name: format!("run of {number}"), element: run.element.clone(), range, reader }
-            };
-            mapped.runs.iter().map(of_run).collect::<Vec<_>>()
-        };
-        let sources = all.iter().enumerate().flat_map(source).collect();
+                let mut bytes = spill[range.offset as usize..][..range.bytes as usize].to_vec();
+                if range.records > 0
+                    && let Some(damage) = damage.take_if(|_| choices.below(3) == 0)
+                {
+                    damage.strike(choices, &mut run, part, &mut bytes);
+                }
+                let (name, range) = (format!("run of {number}"), run.ranges[part]);
+                let (element, reader) = (run.element, Box::new(Cursor::new(bytes)));
+                sources.push(Source { name, element, range, reader });
+            }
+        }
         task.reduce(sources, part == 0, To::Writer(&mut out))?;
     }
     let ranges = all.iter().flat_map(|(mapped, _)| &mapped.runs).flat_map(|run| &run.ranges);
     Ok(Done {
+        is_damaged: had_damage && damage.is_none(),
         bytes: out,
         checksum: ranges.fold(0, |sum, range| sum.wrapping_add(range.checksum)),
         ties: splitters.windows(2).filter(|pair| pair[0].key() == pair[1].key()).count(),
@@ -340,6 +407,36 @@ fn tasks_write_what_one_process_writes() {
     }
     assert!(sorted > errors && errors > 0, "{sorted} sorted, {errors} refused");
     assert!(ties > 0 && long > 0, "{ties} ties, {long} long tasks");
+}
+
+/// Bits in the keys or the bytes of records may become other records, which the checksums tell.
+#[test]
+fn a_lost_or_damaged_range_is_an_error() {
+    let (mut refused, mut other) = (0, 0);
+    for number in 0..tier::count(20_000, 3000) as u64 {
+        let seed = tier::seed().wrapping_mul(1_000_033).wrapping_add(number);
+        let case = case(seed);
+        if together(&case, &mut Choices::new(!seed)).is_err() {
+            continue;
+        }
+        let damage = Damage::ALL[number as usize % Damage::ALL.len()];
+        match together_with(&case, &mut Choices::new(!seed), Some(damage)) {
+            Err(_) => refused += 1,
+            Ok(done) if done.is_damaged => {
+                other += 1;
+                assert!(matches!(damage, Damage::Bit | Damage::Sizes), "case {number}: {damage:?}");
+            }
+            Ok(_) => {}
+        }
+    }
+    assert!(refused > other && other > 0, "{refused} refused, {other} read as other records");
+}
+
+#[test]
+fn a_sort_of_the_first_records_is_for_one_process() {
+    let task = Sort::new().format(Format::Lines).top(2).task(Vec::new());
+    let error = task.err().expect("each part has first records").to_string();
+    assert!(error.contains("first records"), "{error}");
 }
 
 #[test]

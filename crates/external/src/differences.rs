@@ -90,31 +90,44 @@ fn decode<W: Word>(bytes: &[u8], keys: &mut Vec<W>) -> Option<usize> {
     Some(HEAD + length)
 }
 
+/// Returns the number of unread records of a run after `read` more of them.
+///
+/// # Errors
+///
+/// The run has more records than it should have.
+pub(crate) fn left_after(left: u64, read: usize) -> io::Result<u64> {
+    left.checked_sub(read as u64).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
 /// Reads the keys of a run.
 pub struct KeyReader {
     reader: Box<dyn Read + Send + Sync>,
     /// The bytes read; those before `at` are decoded.
     bytes: Vec<u8>,
     at: usize,
+    /// The number of unread keys.
+    left: u64,
 }
 
 impl KeyReader {
-    /// Creates a reader of the keys that [`write()`] wrote.
-    pub fn new(reader: Box<dyn Read + Send + Sync>) -> Self {
-        Self { reader, bytes: Vec::new(), at: 0 }
+    /// Creates a reader of this number of keys that [`write()`] wrote.
+    pub fn new(reader: Box<dyn Read + Send + Sync>, left: u64) -> Self {
+        Self { reader, bytes: Vec::new(), at: 0, left }
     }
 
     /// Appends about `most` keys, at least one. Returns false at the end.
     ///
     /// # Errors
     ///
-    /// I/O errors; an incomplete block.
+    /// I/O errors; an incomplete block; another number of keys.
     pub fn read<W: Word>(&mut self, most: usize, keys: &mut Vec<W>) -> io::Result<bool> {
         let (begin, most) = (keys.len(), most.max(1));
         let room = most * size_of::<W>() / 2 + HEAD;
         while keys.len() - begin < most {
+            let before = keys.len();
             if let Some(length) = decode(&self.bytes[self.at..], keys) {
                 self.at += length;
+                self.left = left_after(self.left, keys.len() - before)?;
                 continue;
             }
             self.bytes.drain(..self.at);
@@ -123,10 +136,13 @@ impl KeyReader {
             self.bytes.resize(rest + room, 0);
             let count = fill(&mut self.bytes[rest..], |room, _| self.reader.read(room))?;
             self.bytes.truncate(rest + count);
-            match (count, rest) {
-                (0, 0) => return Ok(keys.len() > begin),
-                (0, _) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                _ => {}
+            if count == 0 {
+                let is_whole = rest == 0 && self.left == 0;
+                return if is_whole {
+                    Ok(keys.len() > begin)
+                } else {
+                    Err(io::ErrorKind::UnexpectedEof.into())
+                };
             }
         }
         Ok(true)
@@ -139,8 +155,9 @@ mod tests {
 
     use super::*;
 
-    fn read<W: Word>(bytes: Vec<u8>, most: usize) -> io::Result<Vec<W>> {
-        let (mut reader, mut keys) = (KeyReader::new(Box::new(io::Cursor::new(bytes))), Vec::new());
+    fn read<W: Word>(bytes: Vec<u8>, left: usize, most: usize) -> io::Result<Vec<W>> {
+        let mut reader = KeyReader::new(Box::new(io::Cursor::new(bytes)), left as u64);
+        let mut keys = Vec::new();
         while reader.read(most, &mut keys)? {}
         Ok(keys)
     }
@@ -157,19 +174,22 @@ mod tests {
             let narrow: Vec<u32> = keys.iter().map(|&key| (key >> 32 >> (shift / 2)) as u32).collect();
             let mut bytes = Vec::new();
             write(&keys.clone().into(), &mut bytes).unwrap();
-            prop_assert_eq!(read::<u64>(bytes.clone(), most).unwrap(), keys.clone());
-            if !keys.is_empty() {
+            let count = keys.len();
+            prop_assert_eq!(read::<u64>(bytes.clone(), count, most).unwrap(), keys.clone());
+            prop_assert!(read::<u64>(bytes.clone(), count + 1, most).is_err());
+            if count > 0 {
+                prop_assert!(read::<u64>(bytes.clone(), count - 1, most).is_err());
                 bytes.pop();
-                prop_assert!(read::<u64>(bytes, most).is_err());
+                prop_assert!(read::<u64>(bytes, count, most).is_err());
             }
             let mut bytes = Vec::new();
             write(&narrow.clone().into(), &mut bytes).unwrap();
-            prop_assert_eq!(read::<u32>(bytes, most).unwrap(), narrow);
+            prop_assert_eq!(read::<u32>(bytes, count, most).unwrap(), narrow);
         }
 
         #[test]
         fn any_bytes_are_keys_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..3000)) {
-            let _ = read::<u64>(bytes, 100);
+            let _ = read::<u64>(bytes, 1000, 100);
         }
     }
 }

@@ -112,7 +112,7 @@ type Run<'a, W> = steps::RunCursor<ElementSource<'a, W>>;
 impl<'a, W: KeyWidth> ElementSource<'a, W> {
     fn new(source: Source<'a>, order: KeyMap) -> Result<Self, Error> {
         let origin = match source {
-            Source::Run(name, _, reader) => Origin::Run(KeyReader::new(reader), name),
+            Source::Run(name, count, reader) => Origin::Run(KeyReader::new(reader, count), name),
             Source::Input(source, opened, refuses_nan) => {
                 // For a .npy file, the check of the header included this one.
                 if source.count().is_none() {

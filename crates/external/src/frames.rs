@@ -1,13 +1,14 @@
 //! The format of spilled runs of records: frames of keys, with the bytes or positions of the records.
 //!
 //! ```text
-//! frame   header │ bytes of the records │ length or position ┊ keys │ length or position ┊ …
+//! frame   header │ bytes of the records │ lengths or position ┊ keys │ lengths or position ┊ …
+//! record  bytes not shared with the record before
 //! word    control │ bytes not shared with the word before    …    without zeros at its end │ tail
 //! text    its place in the record, or its bytes, or the class of a null
 //! ```
 //!
 //! A frame is at most about as large as a block or a record, so that merging many runs takes little memory.
-//! Neighbouring keys share a prefix, and keys of short integers end in zeros; frames omit both.
+//! Neighbouring records and keys share a prefix, and keys of short integers end in zeros; frames omit both.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -21,14 +22,21 @@ use gpusort_formats::text::Text;
 use gpusort_order::key::{KeyMap, KeyWords};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::differences::KeyReader;
+use super::differences::{KeyReader, left_after};
 use crate::error::Error;
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::order::{Class, KeyOrder};
 use crate::parallel;
 
-/// The size of a header: the number of records, and the lengths of their entries and their bytes.
-const HEADER: usize = 2 * 8;
+/// The size of a header: the number of records, the lengths of their entries and their bytes, and the length of the
+/// bytes with the shared ones.
+const HEADER: usize = 3 * 8;
+
+/// The most bytes that complete a frame.
+const MOST: usize = 1 << 20;
+
+/// The least bytes that a record shares with the one before. A run that shares fewer is read without a copy.
+const SHARED: usize = 8;
 
 /// Writes frames record by record.
 pub struct Frame {
@@ -38,6 +46,10 @@ pub struct Frame {
     count: u32,
     /// The last word of each key.
     last: Vec<u128>,
+    /// The bytes of the last record.
+    record: Vec<u8>,
+    /// The length of the records.
+    length: usize,
     payload: FramePayload,
     /// The number of bytes that completes a frame.
     most: usize,
@@ -53,8 +65,8 @@ pub fn checksum(record: &[u8]) -> u64 {
 impl Frame {
     /// Creates a writer of frames of about `most` bytes.
     pub fn new(payload: FramePayload, most: usize) -> Self {
-        let (entries, last) = (Vec::new(), Vec::new());
-        Self { entries, begin: 0, count: 0, last, payload, most, sum: None }
+        let (entries, last, record, most) = (Vec::new(), Vec::new(), Vec::new(), most.min(MOST));
+        Self { entries, begin: 0, count: 0, last, record, length: 0, payload, most, sum: None }
     }
 
     /// Adds a record of a piece at this position.
@@ -69,10 +81,17 @@ impl Frame {
                 let before = to.len();
                 begin = Some(piece.begin(record));
                 piece.push(record, to);
-                push_number((to.len() - before) as u64, &mut self.entries);
+                let bytes = &to[before..];
                 if let Some(sum) = &mut self.sum {
-                    *sum = sum.wrapping_add(checksum(&to[before..]));
+                    *sum = sum.wrapping_add(checksum(bytes));
                 }
+                let shared = shared(bytes, &self.record);
+                push_number(shared as u64, &mut self.entries);
+                push_number((bytes.len() - shared) as u64, &mut self.entries);
+                self.length += bytes.len();
+                self.record.truncate(shared);
+                self.record.extend_from_slice(&bytes[shared..]);
+                to.drain(before..before + shared);
             }
             FramePayload::Position => push_number(position, &mut self.entries),
             FramePayload::None => {}
@@ -93,7 +112,7 @@ impl Frame {
             }
         }
         self.count += 1;
-        if self.entries.len() + to.len() - self.begin >= self.most {
+        if self.entries.len() + self.length >= self.most {
             self.end(to);
         }
     }
@@ -103,14 +122,25 @@ impl Frame {
         if self.count > 0 {
             let bytes = to.len() - self.begin - HEADER;
             // Entries take at most `most` bytes plus the entry of one record.
-            let numbers = [u64::from(self.count) << 32 | self.entries.len() as u64, bytes as u64];
+            let numbers =
+                [u64::from(self.count) << 32 | self.entries.len() as u64, bytes as u64, self.length as u64];
             let header = numbers.map(u64::to_le_bytes);
             to[self.begin..][..HEADER].copy_from_slice(header.as_flattened());
             to.append(&mut self.entries);
-            self.count = 0;
+            (self.count, self.length) = (0, 0);
             self.last.clear();
+            self.record.clear();
         }
     }
+}
+
+/// Returns the length of the common prefix of two records, or 0 if it is short.
+fn shared(record: &[u8], before: &[u8]) -> usize {
+    let words = record.chunks_exact(8).zip(before.chunks_exact(8));
+    let whole = 8 * words.take_while(|(word, other)| word == other).count();
+    let rest = record[whole..].iter().zip(&before[whole..]);
+    let shared = whole + rest.take_while(|(byte, other)| byte == other).count();
+    if shared >= SHARED { shared } else { 0 }
 }
 
 /// Adds a word: two numbers of four bits, of the bytes shared with the last word and of the zeros at the end,
@@ -241,7 +271,7 @@ pub enum FramePayload {
 pub struct RunReader {
     /// The name for messages.
     name: String,
-    /// The number of records.
+    /// The number of unread records.
     pub(crate) records: u64,
     contents: Contents,
     /// The order of each key.
@@ -263,7 +293,9 @@ impl RunReader {
         orders: Arc<[KeyOrder]>,
     ) -> Self {
         let contents = match form {
-            RunFormat::Elements(map, print) => Contents::Elements(KeyReader::new(reader), map, print),
+            RunFormat::Elements(map, print) => {
+                Contents::Elements(KeyReader::new(reader, records), map, print)
+            }
             RunFormat::Frames(payload) => Contents::Frames(reader, payload),
         };
         Self { name, records, contents, orders }
@@ -273,7 +305,9 @@ impl RunReader {
     pub(crate) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
         let read = match &mut self.contents {
             Contents::Elements(reader, map, print) => elements(reader, *map, *print, most, &self.orders),
-            Contents::Frames(reader, payload) => frames(reader, *payload, most, &self.orders),
+            Contents::Frames(reader, payload) => {
+                frames(reader, *payload, most, &mut self.records, &self.orders)
+            }
         };
         read.map_err(|error| Error::io(&self.name, "read", error))
     }
@@ -307,27 +341,35 @@ fn frames(
     reader: &mut dyn Read,
     payload: FramePayload,
     most: usize,
+    left: &mut u64,
     orders: &[KeyOrder],
 ) -> io::Result<Vec<Piece>> {
     let (mut groups, mut read) = (Vec::new(), 0);
     while read < most {
         let mut header = [[0; 8]; HEADER / 8];
         let count = gpusort_formats::file::fill(header.as_flattened_mut(), |room, _| reader.read(room))?;
-        if count == 0 {
+        if count == 0 && *left == 0 {
             break;
         }
-        let [numbers, bytes] = header.map(u64::from_le_bytes);
+        if count < HEADER {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let [numbers, bytes, length] = header.map(u64::from_le_bytes);
         let (records, entries) = ((numbers >> 32) as u32, numbers as u32 as usize);
-        let bytes = usize::try_from(bytes).ok().filter(|_| count == HEADER);
-        let bytes = bytes.ok_or(io::ErrorKind::InvalidData)?;
-        if groups.last().is_none_or(|group: &Frames| group.text.len() >= PART) {
+        *left = left_after(*left, records as usize)?;
+        // An entry has at least one byte.
+        let bytes = usize::try_from(bytes).ok().filter(|_| records as usize <= entries);
+        let missing = bytes.and_then(|bytes| Some((bytes, bytes.checked_add(entries)?)));
+        let (bytes, mut missing) = missing.ok_or(io::ErrorKind::InvalidData)?;
+        // The last record has at most the bytes of all of them.
+        let length = usize::try_from(length).ok().filter(|length| length.saturating_sub(MOST) <= bytes);
+        let length = length.ok_or(io::ErrorKind::InvalidData)?;
+        if groups.last().is_none_or(|group: &Frames| group.length >= PART) {
             groups.push(Frames::default());
         }
-        let Some(Frames { text, places }) = groups.last_mut() else { break };
+        let Some(Frames { text, places, length: all }) = groups.last_mut() else { break };
         let begin = text.len();
-        let length = bytes.checked_add(entries).ok_or(io::ErrorKind::InvalidData)?;
         // In steps: a damaged header must not take memory.
-        let mut missing = length;
         while missing > 0 {
             let (at, step) = (text.len(), missing.min(1 << 24));
             text.resize(at + step, 0);
@@ -335,7 +377,8 @@ fn frames(
             missing -= step;
         }
         places.push((records, begin, begin + bytes));
-        read += bytes + entries;
+        *all += length + entries;
+        read += length + entries;
     }
     let pieces = parallel::map_parts(groups, |group| group.decoded(payload, orders));
     pieces.into_iter().map(|piece| piece.ok_or_else(|| io::ErrorKind::InvalidData.into())).collect()
@@ -350,34 +393,55 @@ struct Frames {
     text: Vec<u8>,
     /// The number of records in each frame, and the offsets of their bytes and their entries.
     places: Vec<(u32, usize, usize)>,
+    /// The length of all frames with the shared bytes.
+    length: usize,
 }
 
 impl Frames {
     /// Decodes the records, or returns `None` if the frames are damaged.
     fn decoded(self, payload: FramePayload, orders: &[KeyOrder]) -> Option<Piece> {
-        let Self { text, places } = self;
-        let text = Arc::new(Text { bytes: text, ..Text::default() });
+        let Self { text: read, places, length } = self;
+        // Without shared bytes, the records stay where they were read.
+        let has_shared = length > read.len();
+        let mut text = Vec::with_capacity(if has_shared { length } else { 0 });
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
         let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();
         let room = |of| if payload == of { all } else { 0 };
         let mut ranges = Vec::with_capacity(room(FramePayload::Bytes));
         let mut positions = Vec::with_capacity(room(FramePayload::Position));
         for (records, mut at, entries) in places {
-            let (mut left, mut last) = (Entries(&text.bytes[entries..]), vec![0; orders.len()]);
+            let (mut left, mut last) = (Entries(&read[entries..]), vec![0; orders.len()]);
+            // The range of the last record in its text.
+            let mut place = [text.len(); 2];
             for _ in 0..records {
-                let begin = at;
                 match payload {
                     FramePayload::Bytes => {
-                        let length = usize::try_from(left.number()?).ok()?;
-                        at = at.checked_add(length).filter(|&at| at <= entries)?;
-                        ranges.push(Range::new(u32::try_from(begin).ok()?, u32::try_from(at).ok()?));
+                        let shared = usize::try_from(left.number()?).ok()?;
+                        let end = at.checked_add(usize::try_from(left.number()?).ok()?)?;
+                        let own = read[..entries].get(at..end).filter(|_| has_shared || shared == 0)?;
+                        if has_shared {
+                            let (from, begin) = (place[0]..place[0].checked_add(shared)?, text.len());
+                            if from.end > place[1] || begin + shared + own.len() > length {
+                                return None;
+                            }
+                            text.extend_from_within(from);
+                            text.extend_from_slice(own);
+                            place = [begin, text.len()];
+                        } else {
+                            place = [at, end];
+                        }
+                        at = end;
+                        let [begin, end] = place.map(u32::try_from);
+                        ranges.push(Range::new(begin.ok()?, end.ok()?));
                     }
                     FramePayload::Position => positions.push(left.number()?),
                     FramePayload::None => {}
                 }
                 for ((column, &order), last) in columns.iter_mut().zip(orders).zip(&mut last) {
                     match column {
-                        Column::Texts(texts) => left.text([begin, at], &text.bytes, texts)?,
+                        Column::Texts(texts) => {
+                            left.text(place, if has_shared { &text } else { &read }, texts)?;
+                        }
                         column => left.word(order, last, column)?,
                     }
                 }
@@ -386,6 +450,7 @@ impl Frames {
         if payload != FramePayload::Bytes {
             return Some(Piece { positions, ..Piece::of(Keys::of(columns).by_records()) });
         }
+        let text = Arc::new(Text { bytes: if has_shared { text } else { read }, ..Text::default() });
         let columns = columns.into_iter().map(|column| column.of_text(&text, 0)).collect();
         let keys = Keys::of(columns).by_records();
         let (until, ranges, end) = (text.bytes.len(), Arc::new(ranges), (usize::MAX, &b""[..]));
@@ -447,6 +512,69 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn records_come_back_without_what_they_share(
+            parts in prop::collection::vec((0..40_usize, ".{0,20}"), 0..60),
+            most in 1..3000_usize,
+            (cut, bit) in (any::<prop::sample::Index>(), 0..8_u32),
+        ) {
+            let mut text = Text::default();
+            let (mut ranges, mut before) = (Vec::new(), String::new());
+            for (shared, own) in &parts {
+                let shared: String = before.chars().take(*shared).collect();
+                before = shared + own;
+                let begin = text.bytes.len();
+                text.bytes.extend_from_slice(before.as_bytes());
+                ranges.push(Range::new(begin as u32, text.bytes.len() as u32));
+            }
+            let order = KeyOrder { reading: Reading::Text(TextOrder::Bytes), ..KeyOrder::ASCENDING };
+            let mut texts = TextColumn::new(order);
+            for range in &ranges {
+                texts.push(&text.bytes, range.begin(), range.end()).unwrap();
+            }
+            let (until, text) = (text.bytes.len(), Arc::new(text));
+            let column = Column::Texts(texts).of_text(&text, 0);
+            let all = ranges.len() as u64;
+            let (ranges, end) = (Arc::new(ranges), (usize::MAX, &b""[..]));
+            let bytes = Bytes::Of { text, start: 0, until, ranges, end, are_tokens: false };
+            let piece = Piece { bytes, ..Piece::of(Keys::of(vec![column])) };
+            let (mut frame, mut run) = (Frame::new(FramePayload::Bytes, most), Vec::new());
+            (0..piece.len()).for_each(|record| frame.push(&piece, record, 0, &mut run));
+            frame.end(&mut run);
+            let read = |run: &[u8], left: u64| {
+                let (mut reader, mut left, mut records) = (run, left, Vec::new());
+                loop {
+                    let pieces = frames(&mut reader, FramePayload::Bytes, 100, &mut left, &[order])?;
+                    if pieces.is_empty() {
+                        return Ok::<_, io::Error>(records);
+                    }
+                    for piece in pieces {
+                        for record in 0..piece.len() {
+                            let mut bytes = Vec::new();
+                            piece.push(record, &mut bytes);
+                            let key = piece.keys.key(record);
+                            records.push((bytes, key));
+                        }
+                    }
+                }
+            };
+            let expected: Vec<(Vec<u8>, Vec<u8>)> = (0..piece.len()).map(|record| {
+                let mut bytes = Vec::new();
+                piece.push(record, &mut bytes);
+                (bytes, piece.keys.key(record))
+            }).collect();
+            prop_assert_eq!(&read(&run, all).unwrap(), &expected);
+            prop_assert!(read(&run, all + 1).is_err());
+            if let Some(less) = all.checked_sub(1) {
+                prop_assert!(read(&run, less).is_err());
+                let cut = cut.index(run.len());
+                prop_assert!(read(&run[..cut], all).is_err());
+                let mut damaged = run.clone();
+                damaged[cut] ^= 1 << bit;
+                let _ = read(&damaged, all);
+            }
+        }
+
         #[test]
         fn words_come_back(words in prop::collection::vec(word(), 0..40), numbers in prop::collection::vec(any::<u64>(), 0..9)) {
             for order in [KeyOrder::ASCENDING, KeyOrder { reading: Reading::Times, ..KeyOrder::ASCENDING }] {

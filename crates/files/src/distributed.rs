@@ -150,6 +150,9 @@ impl<'a> Sort<'a> {
             self = self.input(if is_all { input } else { input.beginning() });
         }
         let mut job = self.resolve(None)?;
+        if job.ask.selection.first.is_some() {
+            return Err(Error::options("a sort by several processes cannot keep the first records only"));
+        }
         let (from, to) = (job.decisions.format, job.format());
         let is_same = from == to || from == Format::Binary && to.is_bits();
         if !is_same || from == Format::Npy || from.has_columns() || job.ask.positions {
@@ -299,22 +302,30 @@ impl Task<'_> {
     ///
     /// I/O errors.
     pub fn reduce(&self, sources: Vec<Source>, has_head: bool, to: To) -> Result<Report, Error> {
+        /// The most records or bytes of all ranges.
+        const MOST: u64 = 1 << 56;
         let job = &self.job;
         let mut output = job.open(to)?;
         let how = &job.decisions.how;
-        let run = |source: Source| {
-            let form = match source.element.as_deref().map(str::parse::<ElementType>) {
+        let run = |Source { name, element, range, reader }: Source| {
+            let form = match element.as_deref().map(str::parse::<ElementType>) {
+                None => RunFormat::Frames(FramePayload::Bytes),
                 Some(Ok(element)) => RunFormat::Elements(how.by.order.map(element), Print::Shortest),
-                _ => RunFormat::Frames(FramePayload::Bytes),
+                Some(Err(problem)) => return Err(Error::input(name, problem.to_string())),
             };
-            let Source { name, reader, range, .. } = source;
-            Run { name, bytes: range.bytes, reader, form, count: range.records }
+            Ok(Run { name, bytes: range.bytes, reader, form, count: range.records })
         };
+        let sum = |of: fn(&RunRange) -> u64| {
+            let sum = sources.iter().try_fold(0_u64, |sum, source| sum.checked_add(of(&source.range)));
+            sum.filter(|&sum| sum <= MOST).ok_or_else(|| {
+                Error::input(RUN.to_owned(), "its ranges are larger than any disk; map its inputs again")
+            })
+        };
+        let (n, read) = (sum(|range| range.records)?, sum(|range| range.bytes)?);
         // Frames also contain lengths and keys.
-        let (n, read) = sources.iter().fold((0, 0), |(n, read), Source { range, .. }| {
-            (n + range.records, read + range.bytes.saturating_sub(12 * range.records))
-        });
-        let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run).collect();
+        let read = read.saturating_sub(12 * n);
+        let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run);
+        let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let head = if has_head { self.head.clone() } else { Head::default() };
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
