@@ -434,7 +434,8 @@ fn a_lost_or_damaged_range_is_an_error() {
 
 #[test]
 fn a_sort_of_the_first_records_is_for_one_process() {
-    let task = Sort::new().format(Format::Lines).top(2).task(Vec::new());
+    let looked = Looked { name: "lines".to_owned(), bytes: b"b\na\n".to_vec(), is_all: true };
+    let task = Sort::new().format(Format::Lines).top(2).task(vec![looked]);
     let error = task.err().expect("each part has first records").to_string();
     assert!(error.contains("first records"), "{error}");
 }

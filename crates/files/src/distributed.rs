@@ -324,7 +324,8 @@ impl Task<'_> {
         let (n, read) = (sum(|range| range.records)?, sum(|range| range.bytes)?);
         // Frames also contain lengths and keys.
         let read = read.saturating_sub(12 * n);
-        let runs = sources.into_iter().filter(|source| source.range.records > 0).map(run);
+        let is_empty = |range: RunRange| range.records == 0 && range.bytes == 0;
+        let runs = sources.into_iter().filter(|source| !is_empty(source.range)).map(run);
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let head = if has_head { self.head.clone() } else { Head::default() };
         let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
