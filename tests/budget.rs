@@ -134,7 +134,7 @@ fn a_record_that_the_memory_is_too_little_for_is_refused_with_the_number() {
     };
     // A pipe may have no end.
     for (table, reads, problem) in [
-        (&table, &[][..], "this record has 40 MiB and needs a memory budget of 33 MiB instead of 1 MiB"),
+        (&table, &[][..], "this record has 40.0 MiB and needs a memory budget of 33 MiB instead of 1 MiB"),
         (&table, &[1 << 20], "this record has more than 24.5 MiB, too much for a memory budget of 1 MiB"),
         (&unclosed, &[], "a quote opened in this row is never closed"),
     ] {

@@ -7,7 +7,7 @@
 //! input 2   ────────|─────── ▸
 //! ```
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::opened::Opened;
@@ -19,6 +19,7 @@ use super::differences::{self, KeyReader};
 use super::disorder::{Disorder, not_sorted};
 use super::steps::{self, MergeSource, Merged, Step, merge_runs, share};
 use crate::error::Error;
+use crate::frames::SortedRun;
 use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
@@ -71,8 +72,8 @@ pub struct Elements<'a> {
 pub enum Source<'a> {
     /// A binary input; true if a NaN is an error.
     Input(&'a BinaryInput, Opened, bool),
-    /// A run that [`write`](super::differences::write) wrote, with its name and the number of its elements.
-    Run(String, u64, Box<dyn Read + Send + Sync>),
+    /// A run that [`write`](super::differences::write) wrote.
+    Run(SortedRun),
 }
 
 /// The form of merged elements.
@@ -112,7 +113,7 @@ type Run<'a, W> = steps::RunCursor<ElementSource<'a, W>>;
 impl<'a, W: KeyWidth> ElementSource<'a, W> {
     fn new(source: Source<'a>, order: KeyMap) -> Result<Self, Error> {
         let origin = match source {
-            Source::Run(name, count, reader) => Origin::Run(KeyReader::new(reader, count), name),
+            Source::Run(run) => Origin::Run(KeyReader::new(run.reader, run.records), run.name),
             Source::Input(source, opened, refuses_nan) => {
                 // For a .npy file, the check of the header included this one.
                 if source.count().is_none() {
@@ -246,7 +247,7 @@ pub(crate) fn merge<W: KeyWidth + itoa::Integer>(
     let key = if size < word { size } else { 0 } + 4 * word;
     let bytes = (memory / key as u64).saturating_mul(word as u64);
     // Inputs have equal shares.
-    let length = |source: &Source| if let Source::Run(_, length, _) = source { *length } else { 1 };
+    let length = |source: &Source| if let Source::Run(run) = source { run.records } else { 1 };
     let all = sources.iter().map(length).sum();
     let run = |source| {
         let share = share(length(&source), all, bytes);

@@ -23,7 +23,6 @@ use gpusort_order::key::{KeyMap, KeyWords};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::differences::{KeyReader, left_after};
-use crate::error::Error;
 use crate::key_buf::{KeyBuf, KeyWidth};
 use crate::order::{Class, KeyOrder};
 use crate::parallel;
@@ -267,49 +266,41 @@ pub enum FramePayload {
     None,
 }
 
-/// Reads a run.
-pub struct RunReader {
+/// A sorted run, to be read once.
+pub struct SortedRun {
     /// The name for messages.
-    name: String,
-    /// The number of unread records.
-    pub(crate) records: u64,
-    contents: Contents,
-    /// The order of each key.
-    orders: Arc<[KeyOrder]>,
+    pub name: String,
+    /// The size in bytes.
+    pub bytes: u64,
+    /// The number of records.
+    pub records: u64,
+    /// The contents.
+    pub form: RunFormat,
+    /// Supplies the bytes.
+    pub reader: Box<dyn Read + Send + Sync>,
 }
 
-enum Contents {
+/// Reads the records of a run.
+pub(crate) enum RunReader {
     Elements(KeyReader, KeyMap, Print),
-    Frames(Box<dyn Read + Send + Sync>, FramePayload),
+    /// Frames, with the number of unread records.
+    Frames(Box<dyn Read + Send + Sync>, FramePayload, u64),
 }
 
 impl RunReader {
-    /// Reads a run of this form and number of records, whose keys are in these orders.
-    pub fn new(
-        name: String,
-        records: u64,
-        reader: Box<dyn Read + Send + Sync>,
-        form: RunFormat,
-        orders: Arc<[KeyOrder]>,
-    ) -> Self {
-        let contents = match form {
-            RunFormat::Elements(map, print) => {
-                Contents::Elements(KeyReader::new(reader, records), map, print)
-            }
-            RunFormat::Frames(payload) => Contents::Frames(reader, payload),
-        };
-        Self { name, records, contents, orders }
+    pub(crate) fn new(reader: Box<dyn Read + Send + Sync>, form: RunFormat, records: u64) -> Self {
+        match form {
+            RunFormat::Elements(map, print) => Self::Elements(KeyReader::new(reader, records), map, print),
+            RunFormat::Frames(payload) => Self::Frames(reader, payload, records),
+        }
     }
 
-    /// Returns the next records, about `most` bytes; empty at the end.
-    pub(crate) fn next(&mut self, most: usize) -> Result<Vec<Piece>, Error> {
-        let read = match &mut self.contents {
-            Contents::Elements(reader, map, print) => elements(reader, *map, *print, most, &self.orders),
-            Contents::Frames(reader, payload) => {
-                frames(reader, *payload, most, &mut self.records, &self.orders)
-            }
-        };
-        read.map_err(|error| Error::io(&self.name, "read", error))
+    /// Returns the next records, about `most` bytes, whose keys are in these orders; empty at the end.
+    pub(crate) fn next(&mut self, most: usize, orders: &[KeyOrder]) -> io::Result<Vec<Piece>> {
+        match self {
+            Self::Elements(reader, map, print) => elements(reader, *map, *print, most, orders),
+            Self::Frames(reader, payload, left) => frames(reader, *payload, most, left, orders),
+        }
     }
 }
 

@@ -23,7 +23,7 @@ use gpusort_order::key::ElementType;
 use super::disorder::{Last, not_sorted};
 use super::steps::{self, MergeSource, Merged, Step, merge_runs, share};
 use crate::error::{Error, Hint};
-use crate::frames::{Frame, FramePayload, RunReader};
+use crate::frames::{Frame, FramePayload, RunReader, SortedRun};
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
 
@@ -55,7 +55,8 @@ pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Piece, Error>> + Send + 'a>
 /// The source of records.
 enum Origin<'a> {
     Input(Box<Batches<'a>>),
-    Run(RunReader),
+    /// A run, with its name and the orders of its keys.
+    Run(RunReader, String, &'a [KeyOrder]),
     Rows(Pieces<'a>),
 }
 
@@ -85,8 +86,8 @@ impl MergeSource for RecordSource<'_> {
 
     fn read(&mut self, most: usize, wrong: &mut Option<Error>) -> Result<bool, Error> {
         let (pieces, more) = match &mut self.from {
-            Origin::Run(reader) => {
-                let pieces = reader.next(most)?;
+            Origin::Run(reader, name, orders) => {
+                let pieces = reader.next(most, orders).map_err(|error| Error::io(&*name, "read", error))?;
                 let more = !pieces.is_empty();
                 (pieces, more)
             }
@@ -177,17 +178,18 @@ impl Records<'_> {
 ///
 /// I/O errors; a run that was changed.
 pub fn merge(
-    readers: Vec<RunReader>,
+    runs: Vec<SortedRun>,
     records: &Records,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
-    let all = readers.iter().map(|reader| reader.records).sum();
-    let run = |reader: RunReader| {
-        let share = share(reader.records, all, records.shared());
-        run_of(Origin::Run(reader), share)
+    let all = runs.iter().map(|run| run.records).sum();
+    let run = |run: SortedRun| {
+        let share = share(run.records, all, records.shared());
+        let reader = RunReader::new(run.reader, run.form, run.records);
+        run_of(Origin::Run(reader, run.name, records.orders), share)
     };
-    merge_all(readers.into_iter().map(run).collect(), records, to, progress)
+    merge_all(runs.into_iter().map(run).collect(), records, to, progress)
 }
 
 /// Merges the rows of batches; each source comes with its relative length. `gather` makes the output of rows: numbers

@@ -12,16 +12,15 @@ use super::dataset::{Content, Dataset, order_records};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
-use super::runs::{Run, Runs, write_frames};
+use super::runs::{Runs, write_frames};
 use super::sort::Sort;
 pub use super::tally::Tally;
 use super::tally::sum_of_elements;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_engine::sorter::{Request, Sorter};
-use gpusort_external::Folders;
-use gpusort_external::frames::{FramePayload, RunFormat};
-use gpusort_external::{differences, partition};
+use gpusort_external::{Folders, differences, partition};
+use gpusort_external::frames::{FramePayload, RunFormat, SortedRun};
 use gpusort_formats::batch::Keyed;
 use gpusort_formats::binary::BinaryInput;
 use gpusort_formats::fields::{self, Dialect, Head, Known};
@@ -313,7 +312,7 @@ impl Task<'_> {
                 Some(Ok(element)) => RunFormat::Elements(how.by.order.map(element), Print::Shortest),
                 Some(Err(problem)) => return Err(Error::input(name, problem.to_string())),
             };
-            Ok(Run { name, bytes: range.bytes, reader, form, count: range.records })
+            Ok(SortedRun { name, bytes: range.bytes, records: range.records, form, reader })
         };
         let sum = |of: fn(&RunRange) -> u64| {
             let sum = sources.iter().try_fold(0_u64, |sum, source| sum.checked_add(of(&source.range)));

@@ -8,8 +8,6 @@
 //!
 //! For output of positions, frames hold positions instead of records.
 
-use std::io::Read;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
@@ -24,9 +22,8 @@ use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_base::parallel;
 use gpusort_engine::sorter::Sorter;
-use gpusort_external::frames::{Frame, FramePayload, RunFormat, RunReader};
-use gpusort_external::{BESIDE_BYTES, ElementForm, Elements, Emit, Merged, Records, Source};
-use gpusort_external::{Folders, Spill};
+use gpusort_external::frames::{Frame, FramePayload, RunFormat, SortedRun};
+use gpusort_external::{BESIDE_BYTES, ElementForm, Elements, Emit, Merged, Records, Source, Folders, Spill};
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::Head;
 use gpusort_formats::numbers::span::Census;
@@ -42,7 +39,7 @@ pub(super) struct Runs<'a> {
     budget: &'a Budget,
     folders: &'a mut Folders,
     ask: OutputSpec,
-    done: Vec<Run>,
+    done: Vec<SortedRun>,
     /// The last run, which the next part may continue.
     open: Option<Open>,
     /// The header and comments, which stay on top of the rows.
@@ -60,17 +57,6 @@ struct Open {
     count: u64,
     /// The last key as a row, or a number as big-endian bytes, if known. Keys of one form compare.
     last: Option<Vec<u8>>,
-}
-
-/// A sorted run.
-pub(super) struct Run {
-    /// The name for messages.
-    pub(super) name: String,
-    pub(super) bytes: u64,
-    pub(super) reader: Box<dyn Read + Send + Sync>,
-    pub(super) form: RunFormat,
-    /// The number of records.
-    pub(super) count: u64,
 }
 
 impl<'a> Runs<'a> {
@@ -110,13 +96,13 @@ impl<'a> Runs<'a> {
     #[cfg(feature = "distributed")]
     pub(super) fn given(
         (how, budget): (&'a InputSpec, &'a Budget),
-        (done, head): (Vec<Run>, Head),
+        (done, head): (Vec<SortedRun>, Head),
         ask: OutputSpec,
         folders: &'a mut Folders,
     ) -> Self {
         let mut runs = Self::new(how, budget, ask, folders);
         runs.report.sort.ran = gpusort_engine::report::Ran::on_cpu(gpusort_engine::report::Form::Merge);
-        runs.report.records = done.iter().map(|run| run.count).sum();
+        runs.report.records = done.iter().map(|run| run.records).sum();
         Self { done, head, ..runs }
     }
 
@@ -182,11 +168,11 @@ impl<'a> Runs<'a> {
     }
 
     /// Completes the storage of a run.
-    fn finished(&mut self, spill: Spill, form: RunFormat, count: u64) -> Result<Run, Error> {
+    fn finished(&mut self, spill: Spill, form: RunFormat, records: u64) -> Result<SortedRun, Error> {
         let spilled = spill.finish()?;
         let (name, bytes) = (spilled.name().to_owned(), spilled.bytes);
         self.report.spilled_bytes += bytes;
-        Ok(Run { name, bytes, reader: Box::new(spilled), form, count })
+        Ok(SortedRun { name, bytes, records, form, reader: Box::new(spilled) })
     }
 
     /// The number of records so far, including skipped ones: the position of the next record.
@@ -261,7 +247,7 @@ impl<'a> Runs<'a> {
         watch.phase(Phase::Merge, Some(self.report.records));
         let start = Instant::now();
         let (budget, is_bits) = (self.budget, self.ask.format.is_bits());
-        let orders: Arc<[KeyOrder]> = self.how.orders().into();
+        let orders = self.how.orders();
         let mut runs = std::mem::take(&mut self.done);
         // Runs of elements are merged as such if they have one type and print alike.
         let elements = match runs.first().map(|run| run.form) {
@@ -273,7 +259,7 @@ impl<'a> Runs<'a> {
         let element = self.written()?;
         let is_npy = self.ask.format == Format::Npy;
         let must_count = is_npy && self.ask.selection.unique && !runs.is_empty();
-        let mut longer = |some: Vec<Run>, progress: &mut dyn FnMut(u64)| {
+        let mut longer = |some: Vec<SortedRun>, progress: &mut dyn FnMut(u64)| {
             let (form, into) = if let Some((map, _)) = elements {
                 (some[0].form, Target::Elements(map, ElementForm::Run))
             } else {
@@ -298,7 +284,7 @@ impl<'a> Runs<'a> {
             self.head.write(output).map_err(|error| output.failed(error))?;
         }
         if is_npy {
-            let count: u64 = runs.iter().map(|run| run.count).sum();
+            let count: u64 = runs.iter().map(|run| run.records).sum();
             let first = self.ask.selection.first.map_or(u64::MAX, |first| first as u64);
             output.write_header(element.expect("elements are written"), count.min(first))?;
         }
@@ -323,9 +309,9 @@ impl<'a> Runs<'a> {
     /// Merges some runs.
     fn merge_some(
         &self,
-        runs: Vec<Run>,
+        runs: Vec<SortedRun>,
         into: Target,
-        orders: &Arc<[KeyOrder]>,
+        orders: &[KeyOrder],
         to: &mut Output,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Merged, Error> {
@@ -333,14 +319,13 @@ impl<'a> Runs<'a> {
         let emit = match into {
             Target::Records(emit) => emit,
             Target::Elements(order, form) => {
-                let sources =
-                    runs.into_iter().map(|run| Source::Run(run.name, run.count, run.reader)).collect();
+                let sources = runs.into_iter().map(Source::Run).collect();
                 let elements = Elements { sources, order, selection, form, memory };
                 return gpusort_external::merge_elements(elements, to, progress);
             }
         };
         let (records, bytes) =
-            runs.iter().fold((0, 0), |(records, bytes), run| (records + run.count, bytes + run.bytes));
+            runs.iter().fold((0, 0), |(records, bytes), run| (records + run.records, bytes + run.bytes));
         let length = bytes / records.max(1) + 1;
         // A row takes at most twice the bytes of the texts in its record, plus its numbers. Texts that compare as
         // other bytes are copied, too.
@@ -350,10 +335,7 @@ impl<'a> Runs<'a> {
         let beside = BESIDE_BYTES + 16 + 64 * (orders.len() as u64).saturating_sub(1);
         let times = 4 + texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
-        let reader = |run: Run| RunReader::new(run.name, run.count, run.reader, run.form, orders.clone());
-        let readers = runs.into_iter().map(reader).collect();
-        let records = Records { selection, emit, bytes, orders };
-        gpusort_external::merge_records(readers, &records, to, progress)
+        gpusort_external::merge_records(runs, &Records { selection, emit, bytes, orders }, to, progress)
     }
 }
 

@@ -181,9 +181,9 @@ impl Budget {
         self.known().map_or(u64::MAX, |bytes| (bytes / 2).saturating_add(MORE))
     }
 
-    /// Returns the least total, in whole MiB, for a record of this size.
+    /// Returns the least total for a record of this size, in MiB.
     pub fn needed(&self, record: u64) -> u64 {
-        (record.saturating_sub(MORE) * 2 * self.sharing).next_multiple_of(1 << 20)
+        (record.saturating_sub(MORE) * 2 * self.sharing).div_ceil(1 << 20)
     }
 
     /// Returns the number of bytes to read at once from input that may exceed the budget, after `read` bytes of it.

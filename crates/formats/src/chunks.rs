@@ -212,8 +212,8 @@ impl<'a> Chunks<'a> {
             if row.is_quoted {
                 return Err(Error::input(place, UNCLOSED));
             }
-            let [length, needed] = [length, self.budget.needed(length)].map(human::bytes);
-            format!("this record has {length} and needs a memory budget of {needed} instead of {all}")
+            let (length, needed) = (human::bytes(length), self.budget.needed(length));
+            format!("this record has {length} and needs a memory budget of {needed} MiB instead of {all}")
         } else {
             // A pipe may have no end.
             let most = human::bytes(most);
