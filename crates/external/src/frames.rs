@@ -31,11 +31,11 @@ use crate::parallel;
 /// bytes with the shared ones.
 const HEADER: usize = 3 * 8;
 
-/// The most bytes that complete a frame.
+/// The most bytes of any frame of several records.
 const MOST: usize = 1 << 20;
 
-/// The least bytes that a record shares with the one before. A run that shares fewer is read without a copy.
-const SHARED: usize = 8;
+/// The bytes that a record shares with the one before. Frames whose records share fewer are read without a copy.
+const SHARED: std::ops::Range<usize> = 8..1 << 12;
 
 /// Writes frames record by record.
 pub struct Frame {
@@ -45,12 +45,12 @@ pub struct Frame {
     count: u32,
     /// The last word of each key.
     last: Vec<u128>,
-    /// The bytes of the last record.
+    /// The first bytes of the last record.
     record: Vec<u8>,
     /// The length of the records.
     length: usize,
     payload: FramePayload,
-    /// The number of bytes that completes a frame.
+    /// The most bytes of a frame of several records.
     most: usize,
     /// The sum of the checksums of the records' bytes, if requested.
     pub sum: Option<u64>,
@@ -62,7 +62,7 @@ pub fn checksum(record: &[u8]) -> u64 {
 }
 
 impl Frame {
-    /// Creates a writer of frames of about `most` bytes.
+    /// Creates a writer of frames of at most about `most` bytes, or of one record.
     pub fn new(payload: FramePayload, most: usize) -> Self {
         let (entries, last, record, most) = (Vec::new(), Vec::new(), Vec::new(), most.min(MOST));
         Self { entries, begin: 0, count: 0, last, record, length: 0, payload, most, sum: None }
@@ -70,6 +70,10 @@ impl Frame {
 
     /// Adds a record of a piece at this position.
     pub fn push(&mut self, piece: &Piece, record: usize, position: u64, to: &mut Vec<u8>) {
+        // A long record has a frame of its own, which is read without a copy.
+        if self.entries.len() + self.length + piece.length(record, record + 1) > self.most {
+            self.end(to);
+        }
         if self.count == 0 {
             self.begin = to.len();
             to.extend_from_slice(&[0; HEADER]);
@@ -84,12 +88,16 @@ impl Frame {
                 if let Some(sum) = &mut self.sum {
                     *sum = sum.wrapping_add(checksum(bytes));
                 }
-                let shared = shared(bytes, &self.record);
-                push_number(shared as u64, &mut self.entries);
-                push_number((bytes.len() - shared) as u64, &mut self.entries);
+                let first = &bytes[..bytes.len().min(SHARED.end)];
+                let shared = shared(first, &self.record);
+                // The lowest bit tells if the length of shared bytes follows.
+                push_number((bytes.len() - shared) as u64 * 2 + u64::from(shared > 0), &mut self.entries);
+                if shared > 0 {
+                    push_number(shared as u64, &mut self.entries);
+                }
                 self.length += bytes.len();
                 self.record.truncate(shared);
-                self.record.extend_from_slice(&bytes[shared..]);
+                self.record.extend_from_slice(&first[shared..]);
                 to.drain(before..before + shared);
             }
             FramePayload::Position => push_number(position, &mut self.entries),
@@ -111,9 +119,6 @@ impl Frame {
             }
         }
         self.count += 1;
-        if self.entries.len() + self.length >= self.most {
-            self.end(to);
-        }
     }
 
     /// Completes the last frame.
@@ -139,7 +144,7 @@ fn shared(record: &[u8], before: &[u8]) -> usize {
     let whole = 8 * words.take_while(|(word, other)| word == other).count();
     let rest = record[whole..].iter().zip(&before[whole..]);
     let shared = whole + rest.take_while(|(byte, other)| byte == other).count();
-    if shared >= SHARED { shared } else { 0 }
+    if shared < SHARED.start { 0 } else { shared }
 }
 
 /// Adds a word: two numbers of four bits, of the bytes shared with the last word and of the zeros at the end,
@@ -355,7 +360,7 @@ fn frames(
         // The last record has at most the bytes of all of them.
         let length = usize::try_from(length).ok().filter(|length| length.saturating_sub(MOST) <= bytes);
         let length = length.ok_or(io::ErrorKind::InvalidData)?;
-        if groups.last().is_none_or(|group: &Frames| group.length >= PART) {
+        if groups.last().is_none_or(|group: &Frames| group.length + length > PART) {
             groups.push(Frames::default());
         }
         let Some(Frames { text, places, length: all }) = groups.last_mut() else { break };
@@ -407,8 +412,9 @@ impl Frames {
             for _ in 0..records {
                 match payload {
                     FramePayload::Bytes => {
-                        let shared = usize::try_from(left.number()?).ok()?;
-                        let end = at.checked_add(usize::try_from(left.number()?).ok()?)?;
+                        let own = left.number()?;
+                        let shared = if own % 2 > 0 { usize::try_from(left.number()?).ok()? } else { 0 };
+                        let end = at.checked_add(usize::try_from(own / 2).ok()?)?;
                         let own = read[..entries].get(at..end).filter(|_| has_shared || shared == 0)?;
                         if has_shared {
                             let (from, begin) = (place[0]..place[0].checked_add(shared)?, text.len());
