@@ -166,7 +166,8 @@ impl<'a> Chunks<'a> {
             }
             let begin = text.bytes.len();
             self.open_next(false)?;
-            text.bytes.append(&mut self.rest);
+            // Frees the memory of a long record, which `rest` would keep.
+            text.bytes.append(&mut std::mem::take(&mut self.rest));
             records += count_records(self.dialect.fields, &text.bytes[begin..]);
             while !self.fill(&mut text.bytes, &mut records, &progress)? {
                 if let Some(cut) = self.cut(&text.bytes, begin) {
