@@ -61,10 +61,17 @@ fn a_sort_keeps_to_the_memory_it_is_given() {
     let folder = Folder::new();
     let (short, words) = (folder.write("short.txt", "1.5\n".repeat(6_000_000)), folder.arg("n.u64"));
     sorted(&["gen", "-q", "-c", "8M", "-o", &words], "");
-    for file in [&short, &words] {
-        let peak = peak_of_a_sort(file, &["--memory", "16M"]) * fs::metadata(file).unwrap().len() as f64;
+    let rows =
+        |begin| (begin..begin + 500).map(|row| format!("{},x\n", row * 7919 % 1000)).collect::<String>();
+    let long = format!("k,v\n{}500,{}\n{}", rows(0), "y".repeat(100 << 20), rows(500));
+    let long = folder.write("long.csv", long);
+    for (file, options, memory) in [(&short, &[][..], 16), (&words, &[], 16), (&long, &["-k", "k:text"], 180)]
+    {
+        let budget = format!("{memory}M");
+        let peak = peak_of_a_sort(file, &[&["--memory", &budget], options].concat());
+        let peak = peak * fs::metadata(file).unwrap().len() as f64;
         // What of it is the program itself and its threads depends on the machine.
-        let most = 1.1 * f64::from(16 << 20) + f64::from(64 << 20);
+        let most = 1.1 * f64::from(memory << 20) + f64::from(64 << 20);
         assert!(peak <= most, "{file}: {peak} bytes");
     }
 }
