@@ -138,7 +138,7 @@ impl Frame {
     }
 }
 
-/// Returns the length of the common prefix of two records, or 0 if it is short.
+/// Returns the length of the common prefix of two records; 0 for a short prefix.
 fn shared(record: &[u8], before: &[u8]) -> usize {
     let words = record.chunks_exact(8).zip(before.chunks_exact(8));
     let whole = 8 * words.take_while(|(word, other)| word == other).count();

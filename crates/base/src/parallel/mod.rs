@@ -94,7 +94,7 @@ pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
     Ok(work())
 }
 
-/// Calls `work` on this thread alone, for many steps that are shorter than waking another thread.
+/// Calls `work` on this thread alone, for steps shorter than waking another thread.
 pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     let _using = Using::pool(Some(None));
     work()

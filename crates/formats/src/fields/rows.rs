@@ -87,7 +87,7 @@ pub fn pieces(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) ->
     cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
 }
 
-/// Finds the end of a row that is too long for memory, block by block.
+/// Finds the end of a row too long for memory, block by block.
 pub struct LongRow {
     fields: Fields,
     /// True within quotes.
