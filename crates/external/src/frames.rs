@@ -353,19 +353,19 @@ fn frames(
         let [numbers, bytes, length] = header.map(u64::from_le_bytes);
         let (records, entries) = ((numbers >> 32) as u32, numbers as u32 as usize);
         *left = left_after(*left, records as usize)?;
-        // An entry has at least one byte.
-        let bytes = usize::try_from(bytes).ok().filter(|_| records as usize <= entries);
-        let missing = bytes.and_then(|bytes| Some((bytes, bytes.checked_add(entries)?)));
-        let (bytes, mut missing) = missing.ok_or(io::ErrorKind::InvalidData)?;
-        // The last record has at most the bytes of all of them.
-        let length = usize::try_from(length).ok().filter(|length| length.saturating_sub(MOST) <= bytes);
-        let length = length.ok_or(io::ErrorKind::InvalidData)?;
-        if groups.last().is_none_or(|group: &Frames| group.length + length > PART) {
+        let size = |size| usize::try_from(size).map_err(io::Error::other);
+        let (bytes, length) = (size(bytes)?, size(length)?);
+        // An entry has at least one byte, and the last record at most the bytes of all of them.
+        if records as usize > entries || length.saturating_sub(MOST) > bytes {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        if groups.last().is_none_or(|group: &Frames| group.length.saturating_add(length) > PART) {
             groups.push(Frames::default());
         }
         let Some(Frames { text, places, length: all }) = groups.last_mut() else { break };
         let begin = text.len();
         // In steps: a damaged header must not take memory.
+        let mut missing = bytes.saturating_add(entries);
         while missing > 0 {
             let (at, step) = (text.len(), missing.min(1 << 24));
             text.resize(at + step, 0);
