@@ -538,6 +538,11 @@ mod tests {
             let (mut frame, mut run) = (Frame::new(FramePayload::Bytes, most), Vec::new());
             (0..piece.len()).for_each(|record| frame.push(&piece, record, 0, &mut run));
             frame.end(&mut run);
+            let push = |piece: &Piece, to: &mut Vec<(Vec<u8>, Vec<u8>)>| to.extend((0..piece.len()).map(|record| {
+                let mut bytes = Vec::new();
+                piece.push(record, &mut bytes);
+                (bytes, piece.keys.key(record))
+            }));
             let read = |run: &[u8], left: u64| {
                 let (mut reader, mut left, mut records) = (run, left, Vec::new());
                 loop {
@@ -545,21 +550,11 @@ mod tests {
                     if pieces.is_empty() {
                         return Ok::<_, io::Error>(records);
                     }
-                    for piece in pieces {
-                        for record in 0..piece.len() {
-                            let mut bytes = Vec::new();
-                            piece.push(record, &mut bytes);
-                            let key = piece.keys.key(record);
-                            records.push((bytes, key));
-                        }
-                    }
+                    pieces.iter().for_each(|piece| push(piece, &mut records));
                 }
             };
-            let expected: Vec<(Vec<u8>, Vec<u8>)> = (0..piece.len()).map(|record| {
-                let mut bytes = Vec::new();
-                piece.push(record, &mut bytes);
-                (bytes, piece.keys.key(record))
-            }).collect();
+            let mut expected = Vec::new();
+            push(&piece, &mut expected);
             prop_assert_eq!(&read(&run, all).unwrap(), &expected);
             prop_assert!(read(&run, all + 1).is_err());
             if let Some(less) = all.checked_sub(1) {
