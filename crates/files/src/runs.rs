@@ -23,7 +23,7 @@ use gpusort_base::format::Format;
 use gpusort_base::parallel;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::frames::{Frame, FramePayload, RunFormat, SortedRun};
-use gpusort_external::{BESIDE_BYTES, ElementForm, Elements, Emit, Merged, Records, Source, Folders, Spill};
+use gpusort_external::{BESIDE_BYTES, ElementForm, Elements, Emit, Folders, Merged, Records, Source, Spill};
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::Head;
 use gpusort_formats::numbers::span::Census;

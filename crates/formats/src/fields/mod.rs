@@ -33,11 +33,9 @@ pub use self::dialect::{Dialect, Fields, Gap, unquoted};
 pub use self::header::{ColumnAt, Header, ResolvedKey};
 pub use self::key::{Key, KeySpec, Kind};
 pub use self::layout::{Body, Layout, Surveyed};
-pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows, for_each_field, pieces, probable_row, row_from};
-pub use self::part::Body;
-#[cfg(feature = "arrow")] pub use self::rows::for_each_field;
-#[cfg(feature = "distributed")] pub use self::rows::row_from;
-pub(crate) use self::rows::{LongRow, UNCLOSED, pieces};
+pub(crate) use self::rows::{LongRow, UNCLOSED};
+pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows};
+pub use self::rows::{for_each_field, pieces, probable_row, row_from};
 pub use self::spec::{InputKind, InputSpec};
 
 /// Returns the offset of a token in a range of text or of lines with plain numbers, by its number in

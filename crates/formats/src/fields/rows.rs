@@ -278,7 +278,7 @@ mod tests {
             bytes in prop::collection::vec(prop::sample::select(&b"a,\"\n\r"[..]), 0..40),
             cuts in prop::collection::vec(0..40_usize, 1..4),
         ) {
-            for fields in [COMMAS, Fields::Quoted(b'a'), Fields::Words(LineEnd::Lf)] {
+            for fields in [COMMAS, Fields::Quoted(b'a'), Fields::Words(crate::text::LineEnd::Lf)] {
                 let mut cuts: Vec<usize> = cuts.iter().map(|&cut| cut.min(bytes.len())).collect();
                 cuts.sort_unstable();
                 cuts.push(bytes.len());
