@@ -29,6 +29,12 @@ fn tables_of_columns_come_out_as_the_oracle_says() {
     python("tables/columns.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
 }
 
+#[test]
+fn values_are_held_by_conversions() {
+    let cases = tier::count(1500, 200).to_string();
+    python("tables/conversions.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+}
+
 /// A sort of these bytes in all memory, or in the least.
 fn sort(bytes: &[u8], format: Format, is_whole: bool) -> Option<Vec<u8>> {
     let memory = if is_whole { u64::MAX } else { 1 };
@@ -189,7 +195,7 @@ fn what_a_format_cannot_hold_is_an_error_that_names_the_column() {
     // What a number would lose stays text.
     let csv = folder.write("zip.csv", "zip,n\n00501,1.50\n94103,2\n");
     let out = sorted(&["sort", "-q", "-k", "n", "--to", "jsonl", &csv], "");
-    assert_eq!(out, "{\"zip\":\"00501\",\"n\":1.5}\n{\"zip\":\"94103\",\"n\":2.0}\n");
+    assert_eq!(out, "{\"zip\":\"00501\",\"n\":1.50}\n{\"zip\":\"94103\",\"n\":2}\n");
 }
 
 #[test]

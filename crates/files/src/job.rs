@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
+#[cfg(feature = "arrow")]
+use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
 use super::dataset::{self, Content, Dataset, Outcome, OutputSpec};
 use super::decide::Decisions;
@@ -314,7 +316,21 @@ impl Job<'_> {
             To::File(path) => Output::file(path)?,
             To::Writer(writer) => Output::writer(writer, "the output".to_owned()),
         };
-        Ok(output.cancelled_by(&self.cancel).compressed_as(self.compression))
+        let output = output.cancelled_by(&self.cancel).compressed_as(self.compression);
+        #[cfg(feature = "arrow")]
+        if self.format() != self.decisions.format && (self.format().is_table() || self.format().has_columns())
+        {
+            // A value that the format lacks is an error before anything is written.
+            return Ok(output.held(self.spool()));
+        }
+        Ok(output)
+    }
+
+    /// A temporary file, in memory while it takes a quarter of the budget at most.
+    #[cfg(feature = "arrow")]
+    pub(super) fn spool(&self) -> SpooledTempFile {
+        let most = usize::try_from(super::tables::room(&self.budget) / 4).unwrap_or(usize::MAX);
+        spooled_tempfile_in(most, self.temp_folder())
     }
 
     /// The folder for temporary files.

@@ -169,8 +169,12 @@ impl Options {
         Self::default()
     }
 
-    /// Resolves the options, and decides by a sample of the inputs.
-    pub(super) fn resolve(&self, of_numbers: bool) -> Result<(Vec<Input>, Decisions), Error> {
+    /// Resolves the options, and decides by a sample of the inputs; tables that are written as `to` are converted.
+    pub(super) fn resolve(
+        &self,
+        of_numbers: bool,
+        to: Option<Format>,
+    ) -> Result<(Vec<Input>, Decisions), Error> {
         if self.inputs.is_empty() {
             return Err(Error::options("no input"));
         }
@@ -237,11 +241,11 @@ impl Options {
         let decisions = if format.is_bits() || format.has_columns() {
             let sources = if format.is_bits() { sources(&inputs, format, element)? } else { Vec::new() };
             let how = InputSpec { kind: InputKind::Bits(sources), by, keys: Vec::new(), columns: 0 };
-            Decisions { format, how, notes: Vec::new(), why: "named", type_assumed, is_nothing: false }
+            Decisions { type_assumed, ..Decisions::of(format, how, "named") }
         } else {
             let is_named = known.is_some();
             let (by, header, comments, delimiter) = (&by, self.header, self.comments, self.delimiter);
-            let asked = Asked { format, is_named, by, header, comments, delimiter, line_end, per_line };
+            let asked = Asked { format, is_named, by, header, comments, delimiter, line_end, per_line, to };
             let decisions = decide(&mut inputs, &asked)?;
             check_format(&given, decisions.format, &name)?;
             decisions

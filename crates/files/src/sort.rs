@@ -156,7 +156,9 @@ impl<'a> Sort<'a> {
         if let Some(named) = options.format.filter(|format| format.is_table() || format.has_columns()) {
             written(named)?;
         }
-        let (inputs, decisions) = options.resolve(to_bits)?;
+        let to_table =
+            asked.map(|(format, _)| format).filter(|to| !positions && (to.is_table() || to.has_columns()));
+        let (inputs, decisions) = options.resolve(to_bits, to_table)?;
         // A replaced file keeps its compression.
         let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
@@ -167,6 +169,11 @@ impl<'a> Sort<'a> {
             return Err(Error::option("parquet-compression", problem));
         }
         let is_converted = own.is_table() && own != format && !positions && !format.is_bits();
+        let named = output.filter(|_| to.is_none()).and_then(Path::extension);
+        if own != format && named.is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+            let problem = "ends in .json, as files of one JSON value do; end it in .jsonl for rows";
+            return Err(Error::option("output", problem).hinting(Hint::To(Format::JsonLines)));
+        }
         let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
         let budget = options.memory.map_or_else(Budget::default, Budget::of);
         // The other half of the memory holds the files in these folders.
@@ -223,7 +230,7 @@ pub(super) fn output_format(
         None if positions && has_rows => (Format::Text, None),
         None => (input, None),
         // For rows, text means the input's own format.
-        Some((Format::Text, None)) if has_rows && !positions => (input, None),
+        Some((Format::Text, None)) if input.is_table() && !positions => (input, None),
         Some(asked) => asked,
     };
     let are_tables = [input, format].iter().all(|&format| is_table(format) && format != Format::Lines);
@@ -239,7 +246,10 @@ pub(super) fn output_format(
             let (rows, hint) = match input {
                 Format::Lines if format.is_bits() => ("lines".to_owned(), Hint::NumbersOfLines),
                 Format::Lines => ("lines".to_owned(), Hint::To(Format::Text)),
-                _ => (format!("rows of {from}"), Hint::To(input)),
+                _ => {
+                    let table = if input.has_columns() { Format::Csv } else { input };
+                    (format!("rows of {from}"), Hint::To(table))
+                }
             };
             let to = element.map_or(to, ElementType::name);
             (format!("{rows} cannot be written as {to}"), hint)

@@ -164,14 +164,15 @@ impl Paths {
 pub(super) fn names(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let begin = line.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
     (line[begin] == b'{')
-        .then(|| members(&line[begin..]).into_iter().map(|(name, _)| name.into_owned()).collect())
+        .then(|| members(&line[begin..]).into_iter().map(|(name, _)| unescaped(name).into_owned()).collect())
 }
 
-/// Returns the members of an object, up to the first error.
-pub fn members(object: &[u8]) -> Vec<(Cow<'_, [u8]>, Range<usize>)> {
+/// Returns the members of an object, up to the first error: their names with escapes, without quotes, and the
+/// places of their values.
+pub fn members(object: &[u8]) -> Vec<(&[u8], Range<usize>)> {
     children(object, |scan, at| {
         let (name, value) = scan.name(at).ok()?;
-        Some((unescaped(&object[name]), value))
+        Some((&object[name], value))
     })
 }
 
@@ -206,6 +207,35 @@ pub fn value(token: &[u8]) -> Option<&[u8]> {
 #[inline]
 pub fn content(token: &[u8]) -> Cow<'_, [u8]> {
     if let [b'"', string @ .., b'"'] = token { unescaped(string) } else { token.into() }
+}
+
+/// Returns the content of a string or of a name; `None` for half a surrogate pair.
+#[cfg(feature = "arrow")]
+pub fn string(token: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let string = if let [b'"', string @ .., b'"'] = token { string } else { token };
+    let (content, is_whole) = unescape(string);
+    is_whole.then_some(content)
+}
+
+/// Returns true if this is a number, not an infinity.
+#[cfg(feature = "arrow")]
+pub fn is_number(text: &[u8]) -> bool {
+    let nothing = Paths { nodes: Vec::new() };
+    let scan = Line { bytes: text, paths: &nothing, places: &mut [] };
+    scan.number(0) == Ok(text.len()) && !text.ends_with(b"y")
+}
+
+/// Checks that a line, without its line end, is one value.
+///
+/// # Errors
+///
+/// The problem.
+#[cfg(feature = "arrow")]
+pub fn check(line: &[u8]) -> Result<(), &'static str> {
+    let nothing = Paths { nodes: Vec::new() };
+    let mut scan = Line { bytes: line, paths: &nothing, places: &mut [] };
+    let end = scan.value(0, None, DEPTH).map_err(|damage| damage.problem)?;
+    if end < line.len() { Err("unexpected text after the value") } else { Ok(()) }
 }
 
 /// A line to scan. Any place beyond its bytes counts as its end.
@@ -390,8 +420,13 @@ impl Line<'_> {
 
 /// Returns the bytes of a string without its escapes; a lone surrogate becomes U+FFFD.
 fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
-    let Some(first) = memchr(b'\\', string) else { return string.into() };
-    let mut said = Vec::with_capacity(string.len());
+    unescape(string).0
+}
+
+/// Returns the bytes of a string without its escapes, and false for a lone surrogate.
+fn unescape(string: &[u8]) -> (Cow<'_, [u8]>, bool) {
+    let Some(first) = memchr(b'\\', string) else { return (string.into(), true) };
+    let (mut said, mut is_whole) = (Vec::with_capacity(string.len()), true);
     said.extend_from_slice(&string[..first]);
     let mut rest = &string[first..];
     while let [_, kind, ..] = rest {
@@ -405,6 +440,8 @@ fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
             b'u' => {
                 let letter;
                 (letter, length) = code_point(rest);
+                is_whole &= letter.is_some();
+                let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
                 said.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
             }
             byte => said.push(*byte),
@@ -414,18 +451,17 @@ fn unescaped(string: &[u8]) -> Cow<'_, [u8]> {
         said.extend_from_slice(&rest[..plain]);
         rest = &rest[plain..];
     }
-    said.into()
+    (said.into(), is_whole)
 }
 
-/// Returns the letter of one escape `\uXXXX` or of a pair, and its length in bytes.
-fn code_point(escape: &[u8]) -> (char, usize) {
+/// Returns the letter of one escape `\uXXXX` or of a pair, `None` for a lone surrogate, and the length in bytes.
+fn code_point(escape: &[u8]) -> (Option<char>, usize) {
     let unit = |escape: &[u8]| {
         let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
         u16::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 4)
     };
     let letter = char::decode_utf16(escape.chunks(6).take(2).map_while(unit)).next().and_then(Result::ok);
-    let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
-    (letter, 6 * letter.len_utf16())
+    (letter, 6 * letter.map_or(1, char::len_utf16))
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //! ```
 
 mod columns;
+#[cfg(feature = "arrow")]
+mod converted;
 mod errors;
 mod look;
 
@@ -19,6 +21,8 @@ use self::columns::Columns;
 use self::look::Look;
 use gpusort_base::error::{Error, Hint, Remedy};
 use gpusort_base::format::Format;
+#[cfg(feature = "arrow")]
+use gpusort_formats::arrow::from_text::TextColumns;
 use gpusort_formats::fields::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
 use gpusort_formats::input::Input;
 use gpusort_formats::number::PerLine;
@@ -42,6 +46,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) line_end: LineEnd,
     /// The numbers that a line of text may have.
     pub(crate) per_line: PerLine,
+    /// The requested format of the output.
+    #[cfg_attr(not(feature = "arrow"), expect(dead_code))]
+    pub(crate) to: Option<Format>,
 }
 
 /// The decisions, with their reasons.
@@ -59,6 +66,9 @@ pub struct Decisions {
     pub type_assumed: bool,
     /// True if the inputs were looked at and have no bytes behind a byte order mark.
     pub is_nothing: bool,
+    /// The columns of a table that is converted into another format.
+    #[cfg(feature = "arrow")]
+    pub(super) columns: Option<TextColumns>,
 }
 
 /// A note on a decision that the data calls into question.
@@ -118,8 +128,21 @@ struct Decider<'a> {
 impl Decisions {
     fn new(asked: &Asked, kind: InputKind, keys: Vec<ResolvedKey>) -> Self {
         let how = InputSpec { kind, by: asked.by.clone(), keys, columns: 1 };
-        let (notes, type_assumed, is_nothing) = (Vec::new(), false, false);
-        Self { format: asked.format, how, notes, why: "default", type_assumed, is_nothing }
+        Self::of(asked.format, how, "default")
+    }
+
+    /// Decisions without notes.
+    pub(super) fn of(format: Format, how: InputSpec, why: &'static str) -> Self {
+        Self {
+            format,
+            how,
+            notes: Vec::new(),
+            why,
+            type_assumed: false,
+            is_nothing: false,
+            #[cfg(feature = "arrow")]
+            columns: None,
+        }
     }
 }
 
@@ -161,6 +184,11 @@ impl Decider<'_> {
         };
         let mut decisions = Decisions { format, why, ..Decisions::new(asked, kind, keys) };
         decisions.how.columns = header.columns;
+        #[cfg(feature = "arrow")]
+        if let Some(to) = asked.to.filter(|&to| to != format && format != Format::Lines) {
+            decisions.columns =
+                Some(converted::columns(&self.look, (dialect, header), &asked.by.spelling, to)?);
+        }
         match first {
             None => return Ok(Decisions { is_nothing: true, ..decisions }),
             Some(_) if has_no_key => self.decide_lines(&mut decisions)?,

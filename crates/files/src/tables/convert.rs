@@ -5,11 +5,11 @@ use super::{Tables, room};
 use crate::job::{Job, To};
 use crate::report::Report;
 use gpusort_base::clock::Instant;
-use gpusort_base::error::Error;
+use gpusort_base::error::{Error, Hint};
 use gpusort_base::format::Format;
+use gpusort_formats::Output;
 use gpusort_formats::arrow::Stored;
-use gpusort_formats::arrow::from_text::TextTable;
-use gpusort_formats::{InputKind, Output};
+use gpusort_formats::arrow::from_text::{TextColumns, TextTable};
 
 impl Job<'_> {
     /// Does work that writes text, and writes that text as tables of this format.
@@ -20,23 +20,39 @@ impl Job<'_> {
         work: impl FnOnce(Output) -> Result<Report, Error>,
     ) -> Result<Report, Error> {
         let mut output = self.open(to)?;
-        let most = usize::try_from(room(&self.budget) / 4).unwrap_or(usize::MAX);
-        let mut spool = tempfile::spooled_tempfile_in(most, self.temp_folder());
+        let mut spool = self.spool();
         let text = Output::writer(&mut spool, "a temporary file".to_owned());
         let report = work(text.cancelled_by(&self.cancel))?;
         let start = Instant::now();
-        let InputKind::Table(dialect) = self.decisions.how.kind else { panic!("only tables are converted") };
-        let name = self.inputs[0].name();
-        let stored = Stored::spooled(spool)?;
-        let table = TextTable::open(name, stored, dialect, &self.decisions.how.by.spelling.empty)?;
-        let schema = table.schema();
+        let columns = self.decisions.columns.as_ref().expect("the columns of converted tables are known");
+        let table = TextTable::new(self.inputs[0].name(), Stored::spooled(spool)?, columns);
+        let schema = columns.schema();
         let tables = Tables::new(self, Vec::new(), schema.clone());
-        let mut sink = Sink::new(&tables, schema, &[], &mut output, Some(most))?;
-        table.each(&mut |batch| sink.write(batch))?;
+        let keys = &self.decisions.how.keys;
+        let [all, some] = [false, true].map(|has_empty| columns.order(keys, has_empty));
+        let order = if all.len() > some.len() && table.has_empty(&all)? { some } else { all };
+        let most = usize::try_from(room(&self.budget) / 4).ok();
+        let mut sink = Sink::new(&tables, schema, &order, &mut output, most)?;
+        if let Some(misfit) = table.each(&mut |batch| sink.write(batch))? {
+            return Err(self.misfit(columns, misfit)?);
+        }
         sink.finish()?;
         self.close(output)?;
         let mut report = Report { format, ..report };
         report.phases.write += start.elapsed();
         Ok(report)
+    }
+
+    /// The error about a row that does not fit its columns, with its line if an input can be read again.
+    fn misfit(&self, columns: &TextColumns, (row, problem): (Vec<u8>, String)) -> Result<Error, Error> {
+        let mut place = self.inputs[0].name();
+        for input in self.inputs.iter().filter(|input| input.can_be_read_again()) {
+            let stored = Stored::of(input, &self.temp_folder())?;
+            if let Some(line) = TextTable::new(input.name(), stored, columns).line_of(&row)? {
+                place = format!("{}:{line}", input.name());
+                break;
+            }
+        }
+        Ok(Error::input(place, problem).hinting(Hint::To(self.decisions.format)))
     }
 }

@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 
 use super::keys::KeyArrays;
 use super::read::{Reader, Reading, compact};
-use super::write::{Sink, all_joined};
+use super::write::{Sink, all_joined, order_of};
 use super::{order, write_positions};
 use crate::columns::arrow::numbers_of;
 use crate::job::Job;
@@ -185,7 +185,8 @@ impl<'a> Merging<'a> {
             write_positions(positions.into_iter(), tables.rows, format, output)?;
         } else {
             let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-            let mut sink = Sink::new(tables, self.schema.clone(), self.reading.keys, output, most)?;
+            let mut sink =
+                Sink::new(tables, self.schema.clone(), &order_of(self.reading.keys), output, most)?;
             merged = self.merge(runs, &mut |batch| sink.write(batch))?;
             sink.finish()?;
         }

@@ -27,7 +27,7 @@ use gpusort_order::key::{ElementType, KeyMap};
 use self::keys::{KeyArrays, TableKey};
 use self::merge::{Merging, RunSource};
 use self::read::{Reader, Reading};
-use self::write::Sink;
+use self::write::{Sink, order_of};
 use super::dataset::write_keys;
 use super::job::{ChooseSorter, Job, To};
 use super::parts::position_type;
@@ -63,7 +63,7 @@ fn shape() -> Shape {
 }
 
 /// Returns the bytes of a budget that rows may take.
-fn room(budget: &Budget) -> u64 {
+pub(super) fn room(budget: &Budget) -> u64 {
     let bytes = budget.bytes();
     bytes - MORE.min(bytes / 4)
 }
@@ -147,7 +147,8 @@ impl Job<'_> {
         if self.ask.positions {
             write_positions(positions.into_iter().map(u64::from), n, self.ask.format, output)?;
         } else {
-            let mut sink = Sink::new(reading.tables, reading.schema.clone(), reading.keys, output, None)?;
+            let mut sink =
+                Sink::new(reading.tables, reading.schema.clone(), &order_of(reading.keys), output, None)?;
             sink.write_all(batches, &positions)?;
             sink.finish()?;
         }

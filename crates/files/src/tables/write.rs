@@ -24,11 +24,21 @@ const ROWS: usize = 1 << 16;
 /// The least limit of a row group in bytes: encoders take memory before their first row.
 const LEAST: usize = 8 << 20;
 
+/// Returns the order by these keys as Parquet tells it; empty if it cannot.
+pub(super) fn order_of(keys: &[TableKey]) -> Vec<(usize, bool, bool)> {
+    let order = |key: &TableKey| {
+        let nulls_first = key.order.empty == Nulls::First;
+        key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
+    };
+    keys.iter().map(order).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
 /// The output of rows.
 pub(super) enum Sink<'o, 'w> {
     Parquet(Box<Groups<'o, 'w>>),
     Arrow(ipc::Writer<'o, 'w>),
-    Text(&'o mut Output<'w>, Format),
+    /// Text in this format; true for columns that come from text.
+    Text(&'o mut Output<'w>, Format, bool),
 }
 
 /// Row groups of a Parquet file.
@@ -43,12 +53,12 @@ pub(super) struct Groups<'o, 'w> {
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
-    /// Creates the output of rows of these tables, in batches of this schema, ordered by these keys if they
-    /// are known. For rows that come batch by batch, `most` limits the bytes of a row group.
+    /// Creates the output of rows of these tables, in batches of this schema, in this order, which has the column
+    /// of each key, true if it descends, and true for nulls first. For rows that come batch by batch, `most` limits the bytes of a row group.
     pub(super) fn new(
         tables: &Tables,
         batches: SchemaRef,
-        keys: &[TableKey],
+        order: &[(usize, bool, bool)],
         output: &'o mut Output<'w>,
         most: Option<usize>,
     ) -> Result<Self, Error> {
@@ -57,7 +67,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         if format.is_table() {
             let head = to_text::head(format, &batches)?;
             output.write_all(&head).map_err(|error| output.failed(error))?;
-            return Ok(Self::Text(output, format));
+            return Ok(Self::Text(output, format, first.is_none()));
         }
         if format == Format::Arrow {
             let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
@@ -65,14 +75,8 @@ impl<'o, 'w> Sink<'o, 'w> {
             let writer = ipc::Writer::new(output, &tables.schema, compression, folder.as_deref())?;
             return Ok(Self::Arrow(writer));
         }
-        let order = |key: &TableKey| {
-            let nulls_first = key.order.empty == Nulls::First;
-            key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
-        };
-        let order: Option<Vec<_>> = keys.iter().map(order).collect();
         let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
-        let order = order.unwrap_or_default();
-        let writer = parquet::Writer::new(output, like, (&tables.schema, batches), job.parquet, &order)?;
+        let writer = parquet::Writer::new(output, like, (&tables.schema, batches), job.parquet, order)?;
         let most = most.map_or(usize::MAX, |most| most.max(LEAST));
         Ok(Self::Parquet(Box::new(Groups { writer, count: 0, most, open: None })))
     }
@@ -99,10 +103,12 @@ impl<'o, 'w> Sink<'o, 'w> {
         match self {
             Self::Parquet(groups) => groups.write(batch),
             Self::Arrow(writer) => writer.write(&batch),
-            Self::Text(output, format) => {
+            Self::Text(output, format, is_own) => {
                 let rows = batch.num_rows();
                 let parts = ranges(rows, rows.div_ceil(parallel::threads()).max(1 << 10));
-                let text = |part: Range<usize>| to_text::rows(*format, &batch.slice(part.start, part.len()));
+                let text = |part: Range<usize>| {
+                    to_text::rows(*format, &batch.slice(part.start, part.len()), *is_own)
+                };
                 for text in map_parts(parts, text) {
                     output.write_all(&text?).map_err(|error| output.failed(error))?;
                 }

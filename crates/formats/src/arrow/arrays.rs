@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
+use arrow_array::timezone::Tz;
 use arrow_array::{
     Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, UInt32Array, make_array, new_empty_array,
 };
@@ -96,10 +97,25 @@ pub fn compact(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// The same array with times of a named zone in UTC, which are the same instants: what these times
-/// are in their zone is not known here.
+/// The same array with times of a named zone in UTC, which are the same instants: the offsets of the zone are
+/// not known here.
 pub fn in_utc(array: &ArrayRef) -> ArrayRef {
-    let DataType::Timestamp(unit, Some(_)) = array.data_type() else { return array.clone() };
-    let kind = DataType::Timestamp(*unit, Some("+00:00".into()));
-    array.to_data().into_builder().data_type(kind).build().map_or_else(|_| array.clone(), make_array)
+    let DataType::Timestamp(unit, Some(zone)) = array.data_type() else { return array.clone() };
+    if zone.parse::<Tz>().is_ok() {
+        return array.clone();
+    }
+    with_type(array, DataType::Timestamp(*unit, Some("+00:00".into())))
+}
+
+/// The same values as another type of the same form.
+///
+/// # Panics
+///
+/// Panics if the types have other forms.
+pub fn with_type(array: &ArrayRef, kind: DataType) -> ArrayRef {
+    if kind == *array.data_type() {
+        return array.clone();
+    }
+    let data = array.to_data().into_builder().data_type(kind);
+    make_array(data.build().expect("both types have one form"))
 }

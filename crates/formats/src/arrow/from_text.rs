@@ -1,35 +1,190 @@
-//! Reads tables in text formats (CSV, TSV and JSON Lines) into columns.
-//!
-//! A first pass over all fields finds the type of each column; a second pass reads the values. A value
-//! that the type cannot hold is an error, which names the column.
+//! Tables in text formats (CSV, TSV and JSON Lines) as columns: their types, which a sample decides, and their
+//! values.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use bytes::Bytes;
 
 use super::arrays;
-use super::kind::{self, Columns, Kind, columns, members_of};
-use super::stored::{Stored, failed};
+use super::kind::{self, Kind, Misfit, Origin, Values, add_all};
+use super::stored::Stored;
 use crate::error::Error;
-use crate::fields::{Dialect, Fields, end_of_first_row, end_of_row, end_of_rows, for_each_field, unquoted};
+use crate::fields::{
+    ColumnAt, Dialect, Fields, Header, ResolvedKey, end_of_first_row, end_of_row, end_of_rows, for_each_field,
+};
+use crate::format::Format;
 use crate::human::quoted;
+use crate::json::{self, Path};
+use crate::order::{Nulls, Reading, TextOrder};
 use crate::parallel::{self, map_parts};
-use crate::text::MARK;
+use crate::spelling::Spelling;
+use crate::text::{self, MARK};
 
-/// A table in a text format.
-pub struct TextTable {
-    name: String,
-    stored: Stored,
-    fields: Fields,
-    /// The offset of the first record.
-    start: u64,
-    /// The names and types of the columns.
-    kinds: Columns,
+/// The number of bytes read at once.
+const CHUNK: usize = 16 << 20;
+
+/// The columns of tables in a text format.
+#[derive(Clone, Debug)]
+pub struct TextColumns {
+    dialect: Dialect,
+    origin: Origin,
     /// Words that count as empty.
     na: Vec<Vec<u8>>,
+    kinds: kind::Columns,
+}
+
+impl TextColumns {
+    /// Returns the columns of this header, for conversion into this format.
+    ///
+    /// # Errors
+    ///
+    /// A description of a name that no column can have.
+    pub fn new(dialect: Dialect, spelling: &Spelling, to: Format, header: &Header) -> Result<Self, String> {
+        let is_json = dialect.fields == Fields::Json;
+        let origin = Origin { is_json, to, has_marks: spelling.marks.is_some() };
+        let mut kinds = kind::Columns::new();
+        let names: Vec<Cow<[u8]>> = match header.columns {
+            // Objects have names of their own, and an empty input has none.
+            _ if is_json => Vec::new(),
+            columns if header.names().next().is_none() && dialect.header == 0 && columns < usize::MAX => {
+                (1..=columns).map(|number| format!("column{number}").into_bytes().into()).collect()
+            }
+            _ => header.names().map(Cow::Borrowed).collect(),
+        };
+        for name in names {
+            let shown = quoted(&name);
+            let name = std::str::from_utf8(&name);
+            let name = name.map_err(|_| format!("the name of column '{shown}' is not UTF-8"))?;
+            if kinds.iter().any(|(other, _)| other == name) {
+                return Err(format!("column '{shown}' appears twice; column names must be unique"));
+            }
+            kinds.push((name.to_owned(), Kind::default()));
+        }
+        Ok(Self { dialect, origin, na: spelling.empty.clone(), kinds })
+    }
+
+    /// Keeps the types that hold these rows.
+    ///
+    /// # Errors
+    ///
+    /// The offset of a row without columns or with a value that no type holds, and a description.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<(), (usize, String)> {
+        let rows = self.rows(bytes);
+        let values = self.values(bytes, &rows, true)?;
+        let place = |(name, misfit): (String, _)| placed(bytes, &rows, &name, misfit);
+        add_all(&mut self.kinds, &values, &self.origin).map_err(place)
+    }
+
+    /// Keeps one type for each column, when the sample is complete.
+    pub fn settle(&mut self) {
+        self.kinds.iter_mut().for_each(|(_, kind)| kind.settle());
+    }
+
+    /// Returns the schema.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::new(Schema::new(kind::fields(&self.kinds)))
+    }
+
+    /// Returns the order of the columns by the leading keys: column, true for descending order, true for nulls
+    /// first. A text key counts only without texts that are empty as keys and values in their column (`has_empty` is
+    /// false).
+    pub fn order(&self, keys: &[ResolvedKey], has_empty: bool) -> Vec<(usize, bool, bool)> {
+        let is_json = self.origin.is_json;
+        let column = |key: &ResolvedKey| {
+            let is_at = |(number, (name, _)): &(usize, &(String, Kind))| match &key.column {
+                ColumnAt::Field(column) => column == number,
+                ColumnAt::Path(path) => *path == Path::member(name),
+                _ => false,
+            };
+            let (number, (name, kind)) = self.kinds.iter().enumerate().find(is_at)?;
+            let order = key.order;
+            let is_plain = key.spelling.marks.is_none() && key.spelling.times.is_none() && key.sign.is_none();
+            let is_same = match (order.reading, kind.field(name).data_type()) {
+                // JSON has a zero with a sign, which is equal to zero as a key.
+                (Reading::Numbers, DataType::Float64) => is_plain && !is_json && order.nan == Nulls::Last,
+                (Reading::Numbers, DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..))
+                | (Reading::Times, DataType::Date32 | DataType::Timestamp(..)) => is_plain,
+                (Reading::Text(TextOrder::Bytes), DataType::Utf8) => !order.nocase && (is_json || !has_empty),
+                _ => false,
+            };
+            is_same.then_some((number, order.descending, order.empty == Nulls::First))
+        };
+        keys.iter().map_while(column).collect()
+    }
+
+    /// Returns the offsets of the rows. Blank rows count only if the table has a single column.
+    fn rows(&self, bytes: &[u8]) -> Vec<usize> {
+        let (mut rows, mut at) = (Vec::new(), 0);
+        while at < bytes.len() {
+            if let Some(next) = self.dialect.comment(bytes, at) {
+                at = next;
+                continue;
+            }
+            let Some(next) = end_of_row(bytes, at, self.dialect.fields) else { break };
+            let is_blank = matches!(&bytes[at..next], b"\n" | b"\r\n");
+            if !is_blank || self.kinds.len() == 1 && !self.origin.is_json {
+                rows.push(at);
+            }
+            at = next;
+        }
+        rows
+    }
+
+    /// Returns the values of the columns in these rows, and if `is_open` of other members.
+    fn values<'v>(
+        &self,
+        bytes: &'v [u8],
+        rows: &[usize],
+        is_open: bool,
+    ) -> Result<Vec<(String, Values<'v>)>, (usize, String)> {
+        if self.origin.is_json {
+            for &row in rows {
+                let line = line_at(bytes, row);
+                if !line.starts_with(b"{") {
+                    return Err((row, "has lines that are not objects, so they have no columns".to_owned()));
+                }
+                json::check(line).map_err(|problem| (row, format!("invalid JSON: {problem}")))?;
+            }
+            let objects = rows.iter().map(|&row| Some(line_at(bytes, row))).collect();
+            let place = |misfit| placed(bytes, rows, ".", misfit);
+            return kind::members(&objects, &self.kinds, is_open).map_err(place);
+        }
+        let column = |(name, _): &(String, Kind)| (name.clone(), Vec::with_capacity(rows.len()));
+        let mut values: Vec<(String, Values)> = self.kinds.iter().map(column).collect();
+        for &row in rows {
+            let read = for_each_field(bytes, row, self.dialect.fields, usize::MAX, |number, field| {
+                if let Some((_, column)) = values.get_mut(number) {
+                    let field = &bytes[field];
+                    let is_empty = field.is_empty() || self.na.iter().any(|word| &word[..] == field);
+                    column.push((!is_empty).then_some(field));
+                }
+            });
+            if read.is_none_or(|(_, count)| count != self.kinds.len()) {
+                return Err((row, "has another number of fields than the header".to_owned()));
+            }
+        }
+        Ok(values)
+    }
+
+    /// Returns the batch of these rows; else the offset of a row, and a description of its problem.
+    fn batch(&self, bytes: &[u8], rows: &[usize]) -> Result<RecordBatch, (usize, String)> {
+        let values = self.values(bytes, rows, false)?;
+        let array = |((name, kind), (_, values)): (&(String, Kind), &(String, Values))| {
+            kind.array(values, &self.origin).map_err(|misfit| placed(bytes, rows, name, misfit))
+        };
+        let arrays = self.kinds.iter().zip(&values).map(array).collect::<Result<Vec<_>, _>>()?;
+        Ok(arrays::batch(&self.schema(), arrays, rows.len()).expect("arrays have the types of their columns"))
+    }
+}
+
+/// Returns the offset of the row of a value, and a description of its problem.
+fn placed(bytes: &[u8], rows: &[usize], column: &str, Misfit(value, problem): Misfit) -> (usize, String) {
+    let at = value.as_ptr().addr() - bytes.as_ptr().addr();
+    let row = rows[rows.partition_point(|&row| row <= at) - 1];
+    (row, format!("column '{}' {problem}: {}", quoted(column), quoted(value)))
 }
 
 /// Returns the JSON line at this offset, without surrounding blanks.
@@ -38,70 +193,32 @@ fn line_at(bytes: &[u8], row: usize) -> &[u8] {
     rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())].trim_ascii()
 }
 
-/// The number of bytes read at once.
-const CHUNK: usize = 16 << 20;
+/// Returns the offset of the first record, behind comments and the header.
+fn first_record(bytes: &[u8], dialect: Dialect) -> usize {
+    let mut at = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
+    for _ in 0..dialect.header {
+        while let Some(end) = dialect.comment(bytes, at) {
+            at = end;
+        }
+        at = end_of_row(bytes, at, dialect.fields).unwrap_or(bytes.len());
+    }
+    at
+}
 
-impl TextTable {
-    /// Finds the columns of a table and their types.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors; JSON values without a common type.
-    pub fn open(name: String, stored: Stored, dialect: Dialect, na: &[Vec<u8>]) -> Result<Self, Error> {
-        let mut table =
-            Self { name, stored, fields: dialect.fields, start: 0, kinds: Vec::new(), na: na.to_vec() };
-        table.read_head(dialect)?;
-        let mut kinds = table.kinds.clone();
-        table.for_each_part(Self::kinds_of, |found| table.merge(&mut kinds, found))?;
-        table.kinds = kinds;
-        Ok(table)
+/// A table in a text format.
+pub struct TextTable<'c> {
+    name: String,
+    stored: Stored,
+    columns: &'c TextColumns,
+}
+
+impl<'c> TextTable<'c> {
+    /// A table with these columns.
+    pub fn new(name: String, stored: Stored, columns: &'c TextColumns) -> Self {
+        Self { name, stored, columns }
     }
 
-    /// Adds the types of the columns of other records.
-    fn merge(&self, all: &mut Columns, others: Columns) -> Result<(), Error> {
-        if self.fields == Fields::Json {
-            let problem = "has mixed types, or numbers that no type represents exactly";
-            return kind::merge(all, others).map_err(|name| self.wrong(&name, problem));
-        }
-        all.iter_mut().zip(others).for_each(|((_, known), (_, kind))| known.add(kind));
-        Ok(())
-    }
-
-    fn wrong(&self, column: &str, problem: &str) -> Error {
-        Error::input(&self.name, format!("column '{}' {problem}", quoted(column)))
-    }
-
-    /// Skips comments and the header, and sets the names of the columns.
-    fn read_head(&mut self, dialect: Dialect) -> Result<(), Error> {
-        let (bytes, _) = self.bytes(0, |bytes| end_of_first_row(bytes, dialect))?;
-        let mut row = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-        while let Some(end) = dialect.comment(&bytes, row) {
-            row = end;
-        }
-        if self.fields == Fields::Json {
-            self.start = row as u64;
-            return Ok(());
-        }
-        for _ in 1..dialect.header {
-            row = end_of_row(&bytes, row, self.fields).unwrap_or(row);
-        }
-        let read = for_each_field(&bytes, row, self.fields, usize::MAX, |number, field| {
-            let name = match dialect.header {
-                0 => format!("column{}", number + 1),
-                _ => String::from_utf8_lossy(&unquoted(&bytes[field])).into_owned(),
-            };
-            self.kinds.push((name, Kind::Nothing));
-        });
-        self.start = read.filter(|_| dialect.header > 0).map_or(row, |(next, _)| next) as u64;
-        let mut names: Vec<&String> = self.kinds.iter().map(|(name, _)| name).collect();
-        names.sort_unstable();
-        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(self.wrong(twice[0], "appears twice; column names must be unique"));
-        }
-        Ok(())
-    }
-
-    /// Returns the bytes from `at` on, at least as many as have what `find` finds, or all bytes.
+    /// Returns the bytes from `at` on, up to a result of `find` at least, or all bytes.
     fn bytes<T>(&self, at: u64, find: impl Fn(&[u8]) -> Option<T>) -> Result<(Bytes, Option<T>), Error> {
         let left = usize::try_from(self.stored.size() - at).unwrap_or(usize::MAX);
         let mut length = CHUNK.min(left);
@@ -115,114 +232,90 @@ impl TextTable {
         }
     }
 
-    /// Returns the next whole rows, and the offset of the rows after them.
-    fn chunk(&self, at: u64) -> Result<Option<(Bytes, u64)>, Error> {
-        let dialect = Dialect { fields: self.fields, header: 0, comments: false };
-        let (bytes, end) = self.bytes(at, |bytes| end_of_rows(bytes, dialect))?;
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let end = end.expect("the rows of a sorted table end");
-        Ok(Some((bytes.slice(..end), at + end as u64)))
-    }
-
-    /// Returns the offsets of the rows. Blank rows count only if the table has a single column.
-    fn rows(&self, bytes: &[u8]) -> Vec<usize> {
-        let (mut rows, mut at) = (Vec::new(), 0);
-        while at < bytes.len() {
-            let Some(next) = end_of_row(bytes, at, self.fields) else { break };
-            let is_blank = matches!(&bytes[at..next], b"\n" | b"\r\n");
-            if !is_blank || self.kinds.len() == 1 && self.fields != Fields::Json {
-                rows.push(at);
+    /// Passes chunks of whole rows, and their offsets, to `take`, until it finds something.
+    fn chunks<T>(
+        &self,
+        mut take: impl FnMut(&Bytes, u64) -> Result<Option<T>, Error>,
+    ) -> Result<Option<T>, Error> {
+        let dialect = self.columns.dialect;
+        let (bytes, _) = self.bytes(0, |bytes| end_of_first_row(bytes, dialect))?;
+        let mut at = first_record(&bytes, dialect) as u64;
+        let dialect = Dialect { header: 0, ..dialect };
+        while at < self.stored.size() {
+            let (bytes, end) = self.bytes(at, |bytes| end_of_rows(bytes, dialect))?;
+            let end = end.unwrap_or(bytes.len());
+            if let Some(found) = take(&bytes.slice(..end), at)? {
+                return Ok(Some(found));
             }
-            at = next;
+            at += end as u64;
         }
-        rows
+        Ok(None)
     }
 
-    /// Returns the content of a field, or `None` for an unquoted empty field.
-    fn content<'a>(&self, field: &'a [u8]) -> Option<Cow<'a, [u8]>> {
-        let is_empty = field.is_empty() || self.na.iter().any(|word| &word[..] == field);
-        (!is_empty).then(|| unquoted(field))
-    }
-
-    /// Returns the types of the columns of these rows.
-    fn kinds_of(&self, bytes: &[u8], rows: &[usize]) -> Result<Columns, Error> {
-        let mut kinds = self.kinds.clone();
-        for &row in rows {
-            if self.fields == Fields::Json {
-                let line = line_at(bytes, row);
-                let kind = if line.starts_with(b"{") { Kind::of_json(line) } else { Ok(Kind::Nothing) };
-                let Kind::Object(columns) = kind.map_err(|problem| Error::input(&self.name, problem))? else {
-                    let problem = "has lines that are not objects, so they have no columns";
-                    return Err(Error::input(&self.name, problem));
-                };
-                self.merge(&mut kinds, columns)?;
-                continue;
-            }
-            for_each_field(bytes, row, self.fields, usize::MAX, |number, field| {
-                let Some((_, kind)) = kinds.get_mut(number).filter(|(_, kind)| *kind != Kind::Text) else {
-                    return;
-                };
-                let Some(content) = self.content(&bytes[field]) else { return };
-                // A quoted empty field is text.
-                kind.add(if content.is_empty() { Kind::Text } else { Kind::of_field(&content) });
-            });
-        }
-        Ok(kinds)
-    }
-
-    /// Returns the schema.
-    pub fn schema(&self) -> SchemaRef {
-        Arc::new(Schema::new(columns(&self.kinds)))
-    }
-
-    /// Passes all rows to `take`, batch by batch.
+    /// Passes all rows to `take`, batch by batch. Returns the first row with a value that its column cannot hold, and
+    /// a description.
     ///
     /// # Errors
     ///
-    /// I/O errors; text in another encoding than UTF-8; errors of `take`.
-    pub fn each(&self, take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>) -> Result<(), Error> {
-        self.for_each_part(Self::batch, take)
-    }
-
-    /// Reads parts of the rows on all cores, and passes the results to `take` in order.
-    fn for_each_part<T: Send>(
+    /// I/O errors; errors of `take`.
+    pub fn each(
         &self,
-        read: impl Fn(&Self, &[u8], &[usize]) -> Result<T, Error> + Sync,
-        mut take: impl FnMut(T) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut at = self.start;
-        while let Some((bytes, next)) = self.chunk(at)? {
-            let rows = self.rows(&bytes);
+        take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
+    ) -> Result<Option<(Vec<u8>, String)>, Error> {
+        self.chunks(|bytes, _| {
+            let rows = self.columns.rows(bytes);
             let part = rows.len().div_ceil(2 * parallel::threads()).max(1 << 10);
-            for part in map_parts(rows.chunks(part), |rows| read(self, &bytes, rows)) {
-                take(part?)?;
+            for batch in map_parts(rows.chunks(part), |rows| self.columns.batch(bytes, rows)) {
+                match batch {
+                    Ok(batch) => take(batch)?,
+                    Err((row, problem)) => {
+                        let end = end_of_row(bytes, row, self.columns.dialect.fields).unwrap_or(bytes.len());
+                        return Ok(Some((bytes[row..end].trim_ascii_end().to_vec(), problem)));
+                    }
+                }
             }
-            at = next;
-        }
-        Ok(())
+            Ok(None)
+        })
     }
 
-    fn batch(&self, bytes: &[u8], rows: &[usize]) -> Result<RecordBatch, Error> {
-        let is_json = self.fields == Fields::Json;
-        let values = if is_json {
-            members_of(&self.kinds, rows.iter().map(|&row| Some(line_at(bytes, row))))
-        } else {
-            let mut values: Vec<Vec<_>> = self.kinds.iter().map(|_| Vec::with_capacity(rows.len())).collect();
-            for &row in rows {
-                for_each_field(bytes, row, self.fields, usize::MAX, |number, field| {
-                    if let Some(column) = values.get_mut(number) {
-                        column.push(self.content(&bytes[field]));
-                    }
-                });
-            }
-            values
-        };
-        let array = |((name, kind), values): (&(String, Kind), &Vec<_>)| {
-            kind.array(values, is_json).map_err(|problem| self.wrong(name, &problem))
-        };
-        let arrays = self.kinds.iter().zip(&values).map(array).collect::<Result<Vec<_>, _>>()?;
-        arrays::batch(&self.schema(), arrays, rows.len()).map_err(failed)
+    /// Returns true if one of these columns has a text that is empty as a key, such as `""` or blanks alone.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn has_empty(&self, order: &[(usize, bool, bool)]) -> Result<bool, Error> {
+        let fields = self.columns.dialect.fields;
+        let is_empty = |field: &[u8]| fields.value(field).is_empty();
+        let found = self.chunks(|bytes, _| {
+            // A row without columns is an error of `each`.
+            let Ok(values) = self.columns.values(bytes, &self.columns.rows(bytes), false) else {
+                return Ok(Some(()));
+            };
+            Ok(order
+                .iter()
+                .any(|&(column, ..)| values[column].1.iter().flatten().any(|field| is_empty(field)))
+                .then_some(()))
+        })?;
+        Ok(found.is_some())
+    }
+
+    /// Returns the line of a row of these bytes, from 1.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn line_of(&self, row: &[u8]) -> Result<Option<u64>, Error> {
+        let mut line = None;
+        self.chunks(|bytes, begin| {
+            let head = || self.stored.at(0, begin as usize).map(|head| 1 + text::count(b'\n', &head));
+            let before = line.map_or_else(head, Ok).map_err(|error| Error::io(&self.name, "read", error))?;
+            line = Some(before + text::count(b'\n', bytes));
+            let is_row = |at: &usize| {
+                let next = bytes.get(at + row.len()).unwrap_or(&b'\n');
+                (*at == 0 || bytes[at - 1] == b'\n') && matches!(next, b'\r' | b'\n')
+            };
+            let found = memchr::memmem::find_iter(bytes, row).find(is_row);
+            Ok(found.map(|at| before + text::count(b'\n', &bytes[..at])))
+        })
     }
 }

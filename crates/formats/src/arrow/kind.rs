@@ -1,350 +1,596 @@
-//! The types of text columns: for each column the narrowest type that preserves all values, though not
-//! their spelling.
-//!
-//! Integers, decimals that f64 preserves, dates, times and booleans have types of their own. Columns
-//! with other fields are text; in JSON, mixed types are an error.
+//! The types of columns of text. A column gets the first type that writes every value as its field is
+//! spelled; JSON numbers only need the same value.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, ListArray, StructArray, UInt64Array,
-};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, ListArray, StringArray, StructArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_cast::cast;
-use arrow_schema::{DataType, Field, Fields, TimeUnit};
+use arrow_cast::display::FormatOptions;
+use arrow_cast::{CastOptions, cast, cast_with_options};
+use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit};
 
-use crate::json;
-use gpusort_order::key::ElementType;
-use gpusort_values::number::{self, Notation, Reader, Value};
-use gpusort_values::time::{Time, time};
-
+use super::arrays::with_type;
+use crate::fields::unquoted;
+use crate::format::Format;
+use crate::json::{self, Value};
 use crate::number::integer;
-use crate::numbers::span::Span;
+use crate::parallel::map_parts;
+use gpusort_values::number::{self, Notation, Reader};
 
-/// The type of a column's values.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum Kind {
-    #[default]
-    Nothing,
-    Bool,
-    /// Integers, and their range.
-    Integer(Span),
-    Float,
-    /// NaN and infinities only, which may be words.
-    Special,
-    Date,
-    /// Times in UTC or without a zone; flags are set for a time with nanoseconds, and for a time whose
-    /// nanoseconds exceed 64 bits.
-    Time {
-        zone: bool,
-        fine: bool,
-        far: bool,
-    },
-    Text,
-    Object(Columns),
-    List(Box<Kind>),
+/// The key of a field's metadata that says how its values are spelled, unless as Arrow writes them.
+pub(super) const SPELLING: &str = "gpusort:spelling";
+
+/// The spelling of floats without `.0`.
+const SHORT: &str = "short";
+
+/// The spelling of numbers and booleans kept as text.
+pub(super) const RAW: &str = "raw";
+
+/// The source of the values of columns.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    /// True for values of JSON, false for fields of a table.
+    pub(super) is_json: bool,
+    /// The format to write.
+    pub(super) to: Format,
+    /// True if options change the notation of numbers.
+    pub(super) has_marks: bool,
 }
+
+/// The values of a column, or of part of one: fields, or JSON values; `None` for null.
+pub(super) type Values<'v> = Vec<Option<&'v [u8]>>;
 
 /// The names and types of columns.
 pub(super) type Columns = Vec<(String, Kind)>;
 
-/// The number of bytes of a date.
-const DATE: usize = "2026-11-21".len();
+/// A value that a column cannot hold, and the problem.
+pub(super) struct Misfit<'v>(pub(super) &'v [u8], pub(super) Cow<'static, str>);
 
-/// Parses a time in the ISO 8601 form, which is how time columns are written.
-fn iso(text: &[u8]) -> Option<Time> {
-    let is_iso = matches!(text, [_, _, _, _, b'-', _, _, b'-', ..]);
-    let is_joined =
-        !text.ends_with(b"UTC") && !text.ends_with(b"GMT") && memchr::memchr_iter(b' ', text).count() < 2;
-    if is_iso && is_joined { time(text) } else { None }
+/// A type that holds some values.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Type {
+    data: DataType,
+    /// The kind of the JSON values; `None` for fields.
+    token: Option<Value>,
+    /// The spelling: a strftime pattern, [`SHORT`], [`RAW`], or empty for the one of Arrow.
+    spelling: String,
 }
 
-impl Kind {
-    /// Returns the type that holds the values of both types, or `None` if only text does.
-    pub(super) fn and(self, other: Self) -> Option<Self> {
-        Some(match (self, other) {
-            (Self::Nothing, other) | (other, Self::Nothing) => other,
-            (Self::Integer(one), Self::Integer(other)) => {
-                let all = one.merge(other);
-                all.element()?;
-                Self::Integer(all)
-            }
-            (Self::Integer(all), Self::Float | Self::Special)
-            | (Self::Float | Self::Special, Self::Integer(all))
-                if all.is_within(1 << f64::MANTISSA_DIGITS) =>
-            {
-                Self::Float
-            }
-            (Self::Float, Self::Special) | (Self::Special, Self::Float) => Self::Float,
-            (Self::Special, Self::Text) | (Self::Text, Self::Special) => Self::Text,
-            (Self::Time { zone, fine, far }, Self::Time { zone: also, fine: also_fine, far: also_far }) => {
-                let (fine, far) = (fine | also_fine, far | also_far);
-                if zone != also || fine && far {
-                    return None;
-                }
-                Self::Time { zone, fine, far }
-            }
-            (Self::Object(mut fields), Self::Object(others)) => {
-                merge(&mut fields, others).ok()?;
-                Self::Object(fields)
-            }
-            (Self::List(kind), Self::List(other)) => Self::List(Box::new(kind.and(*other)?)),
-            (one, other) if one == other => one,
-            _ => return None,
-        })
-    }
-
-    /// Adds the values of another type; text holds all.
-    pub(super) fn add(&mut self, other: Self) {
-        *self = std::mem::take(self).and(other).unwrap_or(Self::Text);
-    }
-
-    /// Returns the type of a table field.
-    pub(super) fn of_field(text: &[u8]) -> Self {
-        match text {
-            b"" => return Self::Nothing,
-            b"true" | b"false" => return Self::Bool,
-            _ => {}
-        }
-        if let Some(kind) = Self::of_number(text) {
-            return kind;
-        }
-        if number::look(text, None).is_some_and(|seen| !seen.has_digit) {
-            return Self::Special;
-        }
-        let Some(found) = iso(text) else { return Self::Text };
-        if text.len() == DATE {
-            return Self::Date;
-        }
-        // Times in other zones and the second 60 would not keep their spelling, so they stay text.
-        let zone = &text[DATE..];
-        let is_utc = zone.ends_with(b"Z") || zone.ends_with(b"+00:00");
-        let is_plain =
-            !text.windows(3).any(|part| part == b":60") && !text.contains(&b',') && !text.contains(&b'\t');
-        let fine = found.nanoseconds.rem_euclid(1000) != 0;
-        let far = i64::try_from(found.nanoseconds).is_err();
-        if found.form.zone != is_utc || !is_plain || fine && far {
-            return Self::Text;
-        }
-        Self::Time { zone: found.form.zone, fine, far }
-    }
-
-    /// Returns the type of a number that 64 bits preserve. Leading zeros and a plus sign make a field text.
-    fn of_number(text: &[u8]) -> Option<Self> {
-        let digits = text.strip_prefix(b"-").unwrap_or(text);
-        let is_plain = digits.first().is_some_and(u8::is_ascii_digit)
-            && !(digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit());
-        if !is_plain {
-            return None;
-        }
-        if digits.iter().all(u8::is_ascii_digit) && text != b"-0" {
-            return integer(text).map(|value| Self::Integer(Span::of(value)));
-        }
-        // A decimal whose digits come back from f64.
-        let value = Reader::new(Notation::default()).key(text, false, &mut Vec::new());
-        matches!(value, Some(Value::Word(word)) if word as u64 == number::MID).then_some(Self::Float)
-    }
-
-    /// Returns the type of a JSON value, or an error message.
-    pub(super) fn of_json(token: &[u8]) -> Result<Self, String> {
-        Ok(match json::Value::of(token) {
-            json::Value::Null => Self::Nothing,
-            json::Value::Bool => Self::Bool,
-            json::Value::String => Self::Text,
-            json::Value::Number => {
-                let word = token.strip_prefix(b"-").unwrap_or(token);
-                if word.starts_with(b"NaN") || word.starts_with(b"Inf") {
-                    return Ok(Self::Float);
-                }
-                Self::of_number(token).ok_or_else(|| {
-                    let number = String::from_utf8_lossy(token);
-                    format!("has {number}, which neither a 64-bit integer nor an f64 represents exactly")
-                })?
-            }
-            json::Value::Other if token[0] == b'{' => {
-                let mut fields: Vec<(String, Self)> = Vec::new();
-                for (name, value) in json::members(token) {
-                    let name = String::from_utf8_lossy(&name).into_owned();
-                    let kind = Self::of_json(&token[value])?;
-                    match fields.iter_mut().find(|(other, _)| *other == name) {
-                        // The last member of a name counts.
-                        Some((_, known)) => *known = kind,
-                        None => fields.push((name, kind)),
-                    }
-                }
-                Self::Object(fields)
-            }
-            json::Value::Other => {
-                let mut all = Self::Nothing;
-                for value in json::elements(token) {
-                    let kind = Self::of_json(&token[value])?;
-                    all = all.and(kind).ok_or("has a list of mixed types")?;
-                }
-                Self::List(Box::new(all))
-            }
-        })
-    }
-
-    pub(super) fn data_type(&self) -> DataType {
-        match self {
-            Self::Bool => DataType::Boolean,
-            Self::Integer(all) if all.fits(ElementType::I64) => DataType::Int64,
-            Self::Integer(_) => DataType::UInt64,
-            Self::Float => DataType::Float64,
-            Self::Date => DataType::Date32,
-            Self::Time { zone, fine, .. } => {
-                let unit = if *fine { TimeUnit::Nanosecond } else { TimeUnit::Microsecond };
-                DataType::Timestamp(unit, zone.then(|| "UTC".into()))
-            }
-            Self::Nothing | Self::Special | Self::Text => DataType::Utf8,
-            Self::Object(fields) => DataType::Struct(columns(fields)),
-            Self::List(kind) => DataType::List(Arc::new(Field::new("item", kind.data_type(), true))),
-        }
-    }
-
-    /// Builds the array of these values, which are contents of fields or JSON values.
-    pub(super) fn array(&self, values: &[Option<Cow<[u8]>>], is_json: bool) -> Result<ArrayRef, String> {
-        const DAY: i128 = 1_000_000_000 * 24 * 60 * 60;
-        let texts = || values.iter().map(Option::as_deref);
-        let time = |text: &[u8], unit| Some(iso(text)?.nanoseconds.div_euclid(unit) as i64);
-        Ok(match self {
-            Self::Bool => parsed::<_, BooleanArray>(values, |text| Some(text == b"true")),
-            Self::Integer(span) if span.fits(ElementType::I64) => {
-                parsed::<_, Int64Array>(values, |text| Some(integer(text)? as i64))
-            }
-            Self::Integer(_) => parsed::<_, UInt64Array>(values, |text| Some(integer(text)? as u64)),
-            Self::Float => {
-                parsed::<_, Float64Array>(values, |text| std::str::from_utf8(text).ok()?.parse().ok())
-            }
-            Self::Date => parsed::<_, Date32Array>(values, |text| Some(time(text, DAY)? as i32)),
-            Self::Time { fine, .. } => {
-                let unit = if *fine { 1 } else { 1000 };
-                let all = parsed::<_, Int64Array>(values, |text| time(text, unit));
-                cast(&all, &self.data_type()).expect("times are integers")
-            }
-            Self::Nothing | Self::Special | Self::Text => {
-                let mut all = StringBuilder::with_capacity(values.len(), values.len() * 8);
-                for text in texts() {
-                    let text = text.map(|text| if is_json { json::content(text) } else { text.into() });
-                    let text = text.as_deref().map(std::str::from_utf8).transpose();
-                    all.append_option(text.map_err(|_| "has text that is not UTF-8")?);
-                }
-                Arc::new(all.finish())
-            }
-            Self::Object(fields) => {
-                let inner = members_of(fields, texts());
-                let arrays = fields.iter().zip(&inner).map(|((_, kind), values)| kind.array(values, true));
-                let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
-                let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
-                let all =
-                    StructArray::try_new_with_length(columns(fields), arrays, Some(nulls), values.len());
-                Arc::new(all.expect("arrays have the types of their columns"))
-            }
-            Self::List(kind) => {
-                let (mut inner, mut lengths) = (Vec::new(), Vec::with_capacity(values.len()));
-                for value in texts() {
-                    let before = inner.len();
-                    for place in value.map(json::elements).unwrap_or_default() {
-                        inner.push(json::value(&value.unwrap_or_default()[place]).map(Cow::Borrowed));
-                    }
-                    lengths.push(inner.len() - before);
-                }
-                let field = Arc::new(Field::new("item", kind.data_type(), true));
-                let nulls: NullBuffer = values.iter().map(Option::is_some).collect();
-                let offsets = OffsetBuffer::from_lengths(lengths);
-                Arc::new(ListArray::new(field, offsets, kind.array(&inner, true)?, Some(nulls)))
-            }
-        })
-    }
+/// The types of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// The candidate types, the first of which holds all values, and the values not tried with the other types.
+    /// Empty for nulls alone, which are text.
+    Leaf(Vec<Type>, Vec<ArrayRef>),
+    /// JSON objects.
+    Object(Columns),
+    /// JSON arrays.
+    List(Box<Kind>),
 }
 
-/// Builds an array of the values that `parse` finds in texts.
-fn parsed<T, A: Array + FromIterator<Option<T>> + 'static>(
-    texts: &[Option<Cow<[u8]>>],
-    parse: impl Fn(&[u8]) -> Option<T>,
-) -> ArrayRef {
-    let value = |text: &Option<Cow<[u8]>>| {
-        text.as_deref().map(|text| parse(text).expect("texts have the type of their column"))
-    };
-    Arc::new(texts.iter().map(value).collect::<A>())
-}
-
-/// Adds the columns of other records.
+/// Returns these values as text in this spelling.
 ///
 /// # Errors
 ///
-/// The name of a column whose values only text holds.
-pub(super) fn merge(all: &mut Columns, others: Columns) -> Result<(), String> {
-    for (name, kind) in others {
-        match all.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, known)) => *known = std::mem::take(known).and(kind).ok_or(name)?,
-            None => all.push((name, kind)),
-        }
+/// Times outside the range of years that can be written.
+pub(super) fn spelled(array: &dyn Array, spelling: &str) -> Result<ArrayRef, ArrowError> {
+    let pattern = spelling.contains('%').then_some(spelling);
+    let format = FormatOptions::new().with_timestamp_format(pattern).with_timestamp_tz_format(pattern);
+    let texts =
+        cast_with_options(array, &DataType::Utf8, &CastOptions { safe: false, format_options: format })?;
+    if spelling != SHORT {
+        return Ok(texts);
     }
-    Ok(())
+    let short = |text: &'_ str| text.strip_suffix(".0").unwrap_or(text).to_owned();
+    Ok(Arc::new(texts.as_string::<i32>().iter().map(|text| text.map(short)).collect::<StringArray>()))
 }
 
-/// Returns the values of JSON objects in these columns.
-pub(super) fn members_of<'v>(
-    columns: &Columns,
-    objects: impl ExactSizeIterator<Item = Option<&'v [u8]>>,
-) -> Vec<Vec<Option<Cow<'v, [u8]>>>> {
-    let mut values = vec![vec![None; objects.len()]; columns.len()];
-    for (row, object) in objects.map(Option::unwrap_or_default).enumerate() {
-        for (name, place) in json::members(object) {
-            if let Some(column) = columns.iter().position(|(other, _)| other.as_bytes() == &name[..]) {
-                values[column][row] = json::value(&object[place]).map(Cow::Borrowed);
+/// Returns these values as text in this spelling, if they come back from that, else as Arrow writes them.
+///
+/// # Errors
+///
+/// See [`spelled`].
+pub(super) fn written(array: &ArrayRef, spelling: &str) -> Result<ArrayRef, ArrowError> {
+    let is_back = |texts: &ArrayRef| cast(texts, array.data_type()).is_ok_and(|back| *back == **array);
+    let texts = spelled(array, spelling).ok().filter(|texts| spelling.is_empty() || is_back(texts));
+    texts.map_or_else(|| spelled(array, ""), Ok)
+}
+
+/// Returns true if two JSON numbers have the same value and sign.
+fn is_same_number(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|text| {
+        let mut tail = Vec::new();
+        let key = Reader::new(Notation::default()).key(text.as_bytes(), false, &mut tail);
+        (key, tail, text.starts_with('-'))
+    });
+    one == other
+}
+
+/// Returns the text of these values, all of them of one kind.
+fn texts<'v>(values: &Values<'v>, token: Option<Value>) -> Result<ArrayRef, Misfit<'v>> {
+    let mut all = StringBuilder::with_capacity(values.len(), values.len() * 8);
+    for value in values {
+        let Some(value) = *value else {
+            all.append_null();
+            continue;
+        };
+        let text = match token {
+            None => unquoted(value),
+            Some(token) if Value::of(value) != token => return Err(Misfit(value, MIXED)),
+            Some(Value::String) => json::string(value).ok_or(Misfit(value, HALF))?,
+            Some(_) => value.into(),
+        };
+        all.append_value(
+            std::str::from_utf8(&text).map_err(|_| Misfit(value, "has text that is not UTF-8".into()))?,
+        );
+    }
+    Ok(Arc::new(all.finish()))
+}
+
+const MIXED: Cow<'static, str> = Cow::Borrowed("has mixed types, first with this value");
+const HALF: Cow<'static, str> = Cow::Borrowed("has half a surrogate pair");
+
+impl Type {
+    fn new(data: DataType, token: Option<Value>) -> Self {
+        Self { data, token, spelling: String::new() }
+    }
+
+    fn spelled(self, spelling: impl Into<String>) -> Self {
+        Self { spelling: spelling.into(), ..self }
+    }
+
+    /// Returns the types that may hold a column with this value, the most fitting first.
+    fn all(first: &str, token: Option<Value>, origin: &Origin) -> Vec<Self> {
+        let text = Self::new(DataType::Utf8, token);
+        if !origin.to.has_columns() {
+            let raw = text.clone().spelled(RAW);
+            let is_raw = origin.to == Format::JsonLines && !origin.is_json;
+            return if is_raw { vec![raw, text] } else { vec![text] };
+        }
+        let own = |data| Self::new(data, token);
+        let (number, exponent) = first.split_once(['e', 'E']).unwrap_or((first, ""));
+        let places = number.split_once('.').map_or(0, |(_, places)| places.len().min(38) as i8);
+        let decimal = |places| own(DataType::Decimal128(38, places));
+        let mut types = match token {
+            Some(Value::String) => vec![],
+            Some(Value::Bool) => vec![own(DataType::Boolean)],
+            _ => vec![own(DataType::Int64), own(DataType::UInt64)],
+        };
+        if token == Some(Value::Number) {
+            types.extend([decimal(places), own(DataType::Float64)]);
+            types.extend([places, 3, 6, 9, 18].map(decimal));
+        } else if token.is_none() {
+            if !origin.has_marks && exponent.is_empty() {
+                types.push(decimal(places));
+            }
+            if !origin.has_marks {
+                types.extend([own(DataType::Float64), own(DataType::Float64).spelled(SHORT)]);
+            }
+            types.extend([own(DataType::Boolean), own(DataType::Date32)]);
+            types.extend(Self::times(first));
+        }
+        if token.is_none_or(|token| token == Value::String) {
+            types.push(text);
+        }
+        types
+    }
+
+    /// Returns the types of times with the spelling of this time.
+    fn times(first: &str) -> Vec<Self> {
+        const SECONDS: usize = "2026-11-21T10:00:00".len();
+        let Some((day, rest)) = first.split_at_checked(SECONDS) else { return Vec::new() };
+        let Some(separator @ (b'T' | b' ')) = day.as_bytes().get(10) else { return Vec::new() };
+        let zone = rest.trim_start_matches(|letter: char| letter == '.' || letter.is_ascii_digit());
+        let (offset, suffix) = match zone {
+            "" => (None, ""),
+            "Z" => (Some("+00:00"), "Z"),
+            zone => (Some(zone), "%:z"),
+        };
+        let places = if rest.len() > zone.len() { &["%.f", "%.3f", "%.6f", "%.9f"][..] } else { &["%.f"] };
+        let mut types = Vec::new();
+        for unit in [TimeUnit::Microsecond, TimeUnit::Nanosecond] {
+            for places in places {
+                let pattern = format!("%Y-%m-%d{}%H:%M:%S{places}{suffix}", char::from(*separator));
+                let is_usual = *separator == b'T' && *places == "%.f" && zone != "+00:00";
+                let data = DataType::Timestamp(unit, offset.map(Into::into));
+                types.push(Self::new(data, None).spelled(if is_usual { "" } else { &pattern }));
+            }
+        }
+        types
+    }
+
+    /// Returns the type in files: the offset 0 is named UTC.
+    fn data_type(&self) -> DataType {
+        match &self.data {
+            DataType::Timestamp(unit, Some(zone)) if &**zone == "+00:00" => {
+                DataType::Timestamp(*unit, Some("UTC".into()))
+            }
+            data => data.clone(),
+        }
+    }
+
+    fn field(&self, name: &str) -> Field {
+        let field = Field::new(name, self.data_type(), true);
+        if self.spelling.is_empty() {
+            return field;
+        }
+        field.with_metadata(HashMap::from([(SPELLING.to_owned(), self.spelling.clone())]))
+    }
+
+    /// Returns a row of some texts that this type does not hold.
+    fn first_other(&self, all: &[ArrayRef]) -> Option<usize> {
+        // Most types already fail at the first values.
+        let few = |texts: &ArrayRef| self.array(&texts.slice(0, texts.len().min(64))).err();
+        all.iter().find_map(|texts| few(texts).or_else(|| self.array(texts).err()))
+    }
+
+    /// Returns true if a text with a value is certainly in the type's spelling. False asks to write the value, which
+    /// is slower.
+    fn is_plain(&self, text: &[u8]) -> bool {
+        match &self.data {
+            DataType::Int64 | DataType::UInt64 | DataType::Decimal128(_, 0) => integer(text).is_some(),
+            DataType::Decimal128(_, places) => {
+                let point = text.len().saturating_sub(1 + *places as usize);
+                let [whole, [b'.', fraction @ ..]] = [&text[..point], &text[point..]] else { return false };
+                let is_below_0 = whole == b"-0" && fraction.iter().any(|&digit| digit != b'0');
+                text.len() <= 38 && are_digits(fraction) && (is_below_0 || integer(whole).is_some())
+            }
+            DataType::Date32 => text.len() == DAY && is_day(text),
+            DataType::Timestamp(unit, zone) => {
+                // A pattern has eight letters before and behind the separator.
+                let (separator, places) = match self.spelling.as_bytes() {
+                    [] => (b'T', b'f'),
+                    pattern => (pattern[8], pattern[19]),
+                };
+                let zone = zone.as_deref().unwrap_or_default();
+                let suffix = if zone == "+00:00" && !self.spelling.ends_with(":z") { "Z" } else { zone };
+                let Some(text) = text.strip_suffix(suffix.as_bytes()) else { return false };
+                let Some((time, fraction)) = text.split_at_checked(DAY + ".10:00:00".len()) else {
+                    return false;
+                };
+                let clock = &time[DAY + 1..];
+                let is_clock = clock[2] == b':' && clock[5] == b':' && clock[6] < b'6';
+                let are_numbers = clock.chunks(3).all(|number| are_digits(&number[..2]));
+                let is_fraction = match (fraction, places) {
+                    ([], b'f') => true,
+                    ([b'.', digits @ ..], places) => {
+                        let is_whole = match places {
+                            b'f' => matches!(digits.len(), 3 | 6 | 9) && !digits.ends_with(b"000"),
+                            places => digits.len() == usize::from(places - b'0'),
+                        };
+                        let is_held = *unit == TimeUnit::Nanosecond || digits.len() < 7;
+                        is_whole && is_held && are_digits(digits)
+                    }
+                    _ => false,
+                };
+                is_day(time) && time[DAY] == separator && is_clock && are_numbers && is_fraction
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the values of these texts, or the first row with another value or spelling.
+    fn array(&self, texts: &ArrayRef) -> Result<ArrayRef, usize> {
+        let strings = texts.as_string::<i32>();
+        if self.data == DataType::Utf8 {
+            let wrong = |text: Option<&str>| text.is_some_and(|text| !is_raw(text));
+            let row = if self.spelling == RAW { strings.iter().position(wrong) } else { None };
+            return row.map_or(Ok(texts.clone()), Err);
+        }
+        // A text of another type becomes null.
+        let Ok(array) = cast(texts, &self.data) else { return Err(0) };
+        let is_plain = |(row, text): (usize, Option<&str>)| {
+            text.is_none_or(|text| array.is_valid(row) && self.is_plain(text.as_bytes()))
+        };
+        if strings.iter().enumerate().all(is_plain) {
+            return Ok(with_type(&array, self.data_type()));
+        }
+        let Ok(back) = spelled(&array, &self.spelling) else { return Err(0) };
+        let is_same = |text: &str, back: &str| match self.token {
+            Some(Value::Number) => text == back || is_same_number(text, back),
+            // The total order of floats has two zeros, the order of numbers has one.
+            _ => text == back && !matches!(text, "-0" | "-0.0"),
+        };
+        let is_other = |(text, back): (Option<&str>, Option<&str>)| {
+            text.is_some_and(|text| back.is_none_or(|back| !is_same(text, back)))
+        };
+        match strings.iter().zip(back.as_string::<i32>()).position(is_other) {
+            Some(row) => Err(row),
+            None => Ok(with_type(&array, self.data_type())),
+        }
+    }
+}
+
+/// The number of letters of a day.
+const DAY: usize = "2026-11-21".len();
+
+/// Returns true if a text begins with a day.
+fn is_day(text: &[u8]) -> bool {
+    are_digits(&text[..4])
+        && text[4] == b'-'
+        && are_digits(&text[5..7])
+        && text[7] == b'-'
+        && are_digits(&text[8..DAY])
+}
+
+fn are_digits(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_digit)
+}
+
+/// The limit of bytes of untried values.
+const MOST: usize = 64 << 20;
+
+/// Returns true for a JSON number, NaN and infinities among numbers, and booleans.
+fn is_raw(text: &str) -> bool {
+    let is_word = || number::look(text.as_bytes(), None).is_some_and(|seen| !seen.has_digit);
+    json::is_number(text.as_bytes()) || matches!(text, "true" | "false") || is_word()
+}
+
+impl Default for Kind {
+    fn default() -> Self {
+        Self::Leaf(Vec::new(), Vec::new())
+    }
+}
+
+impl Kind {
+    /// Returns the column of this name.
+    pub(super) fn field(&self, name: &str) -> Field {
+        match self {
+            Self::Leaf(types, _) => {
+                types.first().map_or_else(|| Field::new(name, DataType::Utf8, true), |kind| kind.field(name))
+            }
+            Self::Object(columns) => Field::new(name, DataType::Struct(fields(columns)), true),
+            Self::List(kind) => Field::new(name, DataType::List(Arc::new(kind.field("item"))), true),
+        }
+    }
+
+    /// Keeps the types that hold these values.
+    pub(super) fn add<'v>(&mut self, values: &Values<'v>, origin: &Origin) -> Result<(), Misfit<'v>> {
+        let Some(first) = values.iter().flatten().next() else { return Ok(()) };
+        if *self == Self::default() {
+            let token = origin.is_json.then(|| Value::of(first));
+            *self = match first[0] {
+                b'{' if origin.is_json => Self::Object(Vec::new()),
+                b'[' if origin.is_json => Self::List(Box::default()),
+                _ => Self::Leaf(
+                    Type::all(&String::from_utf8_lossy(&unquoted(first)), token, origin),
+                    Vec::new(),
+                ),
+            };
+        }
+        match self {
+            Self::Object(columns) => {
+                let values = members(values, columns, true)?;
+                add_all(columns, &values, origin).map_err(|(_, misfit)| misfit)
+            }
+            Self::List(kind) => kind.add(&elements(values)?.0, origin),
+            Self::Leaf(types, looked) => {
+                looked.push(texts(values, types[0].token)?);
+                let (mut from, mut row) = (looked.len() - 1, 0);
+                while let Some(wrong) = types.first().and_then(|kind| kind.first_other(&looked[from..])) {
+                    // Values of earlier calls fit a type before this one.
+                    row = if from > 0 || looked.len() == 1 { row.max(wrong) } else { row };
+                    types.remove(0);
+                    from = 0;
+                }
+                if types.is_empty() {
+                    let problem = "has a value that no type represents exactly beside the others";
+                    return Err(Misfit(values[row].expect("nulls have all types"), problem.into()));
+                }
+                if looked.iter().map(Array::get_buffer_memory_size).sum::<usize>() > MOST {
+                    types.retain(|kind| kind.first_other(looked).is_none());
+                    looked.clear();
+                }
+                Ok(())
             }
         }
     }
-    values
+
+    /// Keeps the first type alone, when all values were looked at.
+    pub(super) fn settle(&mut self) {
+        match self {
+            Self::Leaf(types, looked) => {
+                types.truncate(1);
+                looked.clear();
+            }
+            Self::Object(columns) => columns.iter_mut().for_each(|(_, kind)| kind.settle()),
+            Self::List(kind) => kind.settle(),
+        }
+    }
+
+    /// Returns the array of these values.
+    pub(super) fn array<'v>(&self, values: &Values<'v>, origin: &Origin) -> Result<ArrayRef, Misfit<'v>> {
+        let nulls = || values.iter().map(Option::is_some).collect::<NullBuffer>();
+        match self {
+            Self::Leaf(types, _) => {
+                let text = Type::new(DataType::Utf8, origin.is_json.then_some(Value::String));
+                let kind = types.first().unwrap_or(&text);
+                kind.array(&texts(values, kind.token)?).map_err(|row| {
+                    let is_raw = kind.spelling == RAW;
+                    let name = if is_raw { "numbers".to_owned() } else { kind.data_type().to_string() };
+                    let problem = format!("is {name} in the bytes looked at, and later has another value");
+                    Misfit(values[row].expect("nulls have all types"), problem.into())
+                })
+            }
+            Self::Object(columns) => {
+                let inner = members(values, columns, false)?;
+                let arrays =
+                    columns.iter().zip(&inner).map(|((_, kind), (_, values))| kind.array(values, origin));
+                let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+                let all =
+                    StructArray::try_new_with_length(fields(columns), arrays, Some(nulls()), values.len());
+                Ok(Arc::new(all.expect("arrays have the types of their columns")))
+            }
+            Self::List(kind) => {
+                let (inner, lengths) = elements(values)?;
+                let (field, offsets) = (Arc::new(kind.field("item")), OffsetBuffer::from_lengths(lengths));
+                Ok(Arc::new(ListArray::new(field, offsets, kind.array(&inner, origin)?, Some(nulls()))))
+            }
+        }
+    }
 }
 
-pub(super) fn columns(fields: &[(String, Kind)]) -> Fields {
-    fields.iter().map(|(name, kind)| Field::new(name, kind.data_type(), true)).collect()
+/// Returns the values of the members of objects: those of these columns, then if `is_open` others.
+pub(super) fn members<'v>(
+    values: &Values<'v>,
+    columns: &Columns,
+    is_open: bool,
+) -> Result<Vec<(String, Values<'v>)>, Misfit<'v>> {
+    let mut all: Vec<(String, Values)> = columns.iter().map(|(name, _)| (name.clone(), Vec::new())).collect();
+    for (row, value) in values.iter().enumerate() {
+        let Some(object) = *value else { continue };
+        if object.first() != Some(&b'{') {
+            return Err(Misfit(object, MIXED));
+        }
+        for (number, (token, place)) in json::members(object).into_iter().enumerate() {
+            let wrong = |problem: &'static str| Misfit(token, problem.into());
+            let name = json::string(token).ok_or(Misfit(token, HALF))?;
+            let name = std::str::from_utf8(&name).map_err(|_| wrong("has a name that is not UTF-8"))?;
+            let is_it = |(other, _): &(String, Values)| other == name;
+            let usual = all.get(number).is_some_and(is_it).then_some(number);
+            let column = match usual.or_else(|| all.iter().position(is_it)) {
+                Some(column) => column,
+                None if !is_open => return Err(wrong("has a member that is not in the bytes looked at")),
+                None => {
+                    all.push((name.to_owned(), Vec::new()));
+                    all.len() - 1
+                }
+            };
+            let column = &mut all[column].1;
+            if column.len() > row {
+                return Err(wrong("has a member twice"));
+            }
+            column.resize(row, None);
+            column.push(json::value(&object[place]));
+        }
+    }
+    all.iter_mut().for_each(|(_, column)| column.resize(values.len(), None));
+    Ok(all)
+}
+
+/// Returns the elements of arrays, and the length of each array.
+fn elements<'v>(values: &Values<'v>) -> Result<(Values<'v>, Vec<usize>), Misfit<'v>> {
+    let (mut inner, mut lengths) = (Vec::new(), Vec::with_capacity(values.len()));
+    for value in values {
+        let before = inner.len();
+        if let Some(array) = *value {
+            if array.first() != Some(&b'[') {
+                return Err(Misfit(array, MIXED));
+            }
+            inner.extend(json::elements(array).into_iter().map(|place| json::value(&array[place])));
+        }
+        lengths.push(inner.len() - before);
+    }
+    Ok((inner, lengths))
+}
+
+/// Keeps the types of columns that hold these values; new columns may follow the known ones.
+///
+/// # Errors
+///
+/// The name of a column, and the value.
+pub(super) fn add_all<'v>(
+    columns: &mut Columns,
+    all: &[(String, Values<'v>)],
+    origin: &Origin,
+) -> Result<(), (String, Misfit<'v>)> {
+    columns.extend(all[columns.len()..].iter().map(|(name, _)| (name.clone(), Kind::default())));
+    let added = map_parts(columns.iter_mut().zip(all), |((name, kind), (_, values))| {
+        kind.add(values, origin).map_err(|misfit| (name.clone(), misfit))
+    });
+    added.into_iter().collect()
+}
+
+pub(super) fn fields(columns: &[(String, Kind)]) -> Fields {
+    columns.iter().map(|(name, kind)| kind.field(name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Returns the type of a column of these values, and its spelling.
+    fn kind(values: &[&str], is_json: bool, to: Format) -> Result<(DataType, String), String> {
+        let origin = Origin { is_json, to, has_marks: false };
+        let values: Values = values.iter().map(|value| Some(value.as_bytes())).collect();
+        let mut kind = Kind::default();
+        let shown = |Misfit(value, problem): Misfit| format!("{problem}: {}", String::from_utf8_lossy(value));
+        kind.add(&values, &origin).map_err(shown)?;
+        assert!(kind.array(&values, &origin).is_ok(), "{values:?}");
+        let field = kind.field("a");
+        Ok((field.data_type().clone(), field.metadata().get(SPELLING).cloned().unwrap_or_default()))
+    }
+
     #[test]
-    fn types_hold_what_fields_are() {
-        let kind = |fields: &[&str]| {
-            let mut kinds = fields.iter().map(|field| Kind::of_field(field.as_bytes()));
-            kinds.try_fold(Kind::Nothing, Kind::and).map_or(DataType::Utf8, |kind| kind.data_type())
-        };
-        let micros = |zone: bool| DataType::Timestamp(TimeUnit::Microsecond, zone.then(|| "UTC".into()));
-        for (fields, expected) in [
-            (&["1", "-2", ""][..], DataType::Int64),
-            (&["18446744073709551615", "0"], DataType::UInt64),
-            (&["18446744073709551615", "-1"], DataType::Utf8),
-            (&["18446744073709551616"], DataType::Utf8),
-            (&["007"], DataType::Utf8),
-            (&["+1"], DataType::Utf8),
-            (&["1", "0.50"], DataType::Float64),
-            (&["9007199254740993", "0.5"], DataType::Utf8),
-            (&["0.1", "nan", "-0"], DataType::Float64),
-            (&["nan", "inf"], DataType::Utf8),
-            (&["0.12345678901234567890"], DataType::Utf8),
-            (&["0.30000000000000004", "1e-7", "1.7976931348623157e308"], DataType::Float64),
-            (&["1e999"], DataType::Utf8),
-            (&["true", "false"], DataType::Boolean),
-            (&["true", "1"], DataType::Utf8),
-            (&["2026-11-21", ""], DataType::Date32),
-            (&["2026-11-21", "2026-11-21T10:00:00"], DataType::Utf8),
-            (&["2026-11-21T10:00:00Z", "2026-11-21 10:00:00.5Z"], micros(true)),
-            (&["2026-11-21T10:00:00"], micros(false)),
-            (&["2026-11-21T10:00:00+02:00"], DataType::Utf8),
-            (&["2026-11-21T10:00:00.123456789"], DataType::Timestamp(TimeUnit::Nanosecond, None)),
-            (&["9999-11-21T10:00:00", "2026-11-21T10:00:00.123456"], micros(false)),
-            (&["9999-11-21T10:00:00", "2026-11-21T10:00:00.123456789"], DataType::Utf8),
-            (&["9999-11-21T10:00:00.1234567"], DataType::Utf8),
-            (&["1", "x"], DataType::Utf8),
+    fn types_spell_values_as_fields_are() {
+        use DataType::{Boolean, Date32, Decimal128, Float64, Int64, Timestamp, UInt64, Utf8};
+        const FAR: &str = "9999-11-21T10:00:00";
+        let time = |unit, zone: &str| Timestamp(unit, (!zone.is_empty()).then(|| zone.into()));
+        let micros = |zone| time(TimeUnit::Microsecond, zone);
+        for (fields, expected, spelling) in [
+            (&["1", "-2"][..], Int64, ""),
+            (&["18446744073709551615", "0"], UInt64, ""),
+            (&["18446744073709551615", "-1"], Decimal128(38, 0), ""),
+            (&["99999999999999999999999999999999999999"], Decimal128(38, 0), ""),
+            (&["100000000000000000000000000000000000000"], Utf8, ""),
+            (&["007"], Utf8, ""),
+            (&["+1"], Utf8, ""),
+            (&["-0"], Utf8, ""),
+            (&["1e3"], Utf8, ""),
+            (&["1_000"], Utf8, ""),
+            (&["1.50", "20.25"], Decimal128(38, 2), ""),
+            (&["1.50", "2"], Utf8, ""),
+            (&["1.5", "2.25", "NaN", "inf"], Float64, ""),
+            (&["1", "0.5"], Float64, SHORT),
+            (&["9007199254740993", "0.5"], Utf8, ""),
+            (&["0.30000000000000004", "1e-7", "1.7976931348623157e308"], Float64, ""),
+            (&["true", "false"], Boolean, ""),
+            (&["true", "1"], Utf8, ""),
+            (&["2026-11-21"], Date32, ""),
+            (&["2026-02-30"], Utf8, ""),
+            (&["2026-11-21", "2026-11-21T10:00:00"], Utf8, ""),
+            (&["2026-11-21T10:00:00Z", "2026-11-21T10:00:00.500Z"], micros("UTC"), ""),
+            (&["2026-11-21T10:00:00+00:00"], micros("UTC"), "%Y-%m-%dT%H:%M:%S%.f%:z"),
+            (&["2026-11-21 10:00:00"], micros(""), "%Y-%m-%d %H:%M:%S%.f"),
+            (
+                &["2026-11-21T10:00:00.000Z", "2026-11-21T10:00:00.120Z"],
+                micros("UTC"),
+                "%Y-%m-%dT%H:%M:%S%.3fZ",
+            ),
+            (&["2026-11-21T10:00:00+02:00"], micros("+02:00"), ""),
+            (&["2026-11-21T10:00:00+02:00", "2026-11-21T10:00:00+01:00"], Utf8, ""),
+            (&["2026-11-21T10:00:00.123456789"], time(TimeUnit::Nanosecond, ""), ""),
+            (&[FAR, "2026-11-21T10:00:00.123456"], micros(""), ""),
+            (&[FAR, "2026-11-21T10:00:00.123456789"], Utf8, ""),
+            (&["2026-11-21T23:59:60"], Utf8, ""),
         ] {
-            assert_eq!(kind(fields), expected, "{fields:?}");
+            let found = kind(fields, false, Format::Parquet);
+            assert_eq!(found, Ok((expected, spelling.to_owned())), "{fields:?}");
+        }
+        assert_eq!(kind(&["1.50", "NaN"], false, Format::JsonLines), Ok((Utf8, RAW.to_owned())));
+        assert_eq!(kind(&["1.50", "007"], false, Format::JsonLines), Ok((Utf8, String::new())));
+    }
+
+    #[test]
+    fn types_have_the_values_of_json() {
+        use DataType::{Decimal128, Float64, Int64, Utf8};
+        for (values, expected) in [
+            (&["1", "-2"][..], Ok(Int64)),
+            (&["1", "0.50", "1e3", "-0", "NaN", "-Infinity"], Ok(Float64)),
+            (&["9007199254740993", "0.5"], Ok(Decimal128(38, 3))),
+            (&["\"1\"", "\"\\u00e9\""], Ok(Utf8)),
+            (&["1e999"], Err("has a value that no type represents exactly beside the others: 1e999")),
+            (&["1", "\"x\""], Err("has mixed types, first with this value: \"x\"")),
+            (&["\"\\ud800\""], Err("has half a surrogate pair: \"\\ud800\"")),
+            (&["{\"x\":1,\"x\":2}"], Err("has a member twice: x")),
+            (&["[[1],[\"x\"]]"], Err("has mixed types, first with this value: \"x\"")),
+        ] {
+            let found = kind(values, true, Format::Parquet).map(|(found, _)| found);
+            assert_eq!(found, expected.map_err(str::to_owned), "{values:?}");
         }
     }
 }

@@ -3,18 +3,26 @@
 //! A type that the format cannot represent is an error that names the column before anything is written; such
 //! a value is an error when reached.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, GenericListArray, OffsetSizeTrait, RecordBatch};
+use arrow_array::timezone::Tz;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_json::writer::{LineDelimited, NullableEncoder, WriterBuilder};
+use arrow_json::{Encoder, EncoderFactory, EncoderOptions};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema};
 
-use super::arrays::in_utc;
+use super::arrays;
+use super::kind::{RAW, SPELLING, written};
 use super::stored::failed;
-use crate::error::{Error, Hint};
+use crate::error::Error;
 use crate::format::Format;
 use crate::human::quoted;
+use crate::text::MARK;
 
 /// The header before the rows of text in this format.
 ///
@@ -22,23 +30,16 @@ use crate::human::quoted;
 ///
 /// A column type that the format lacks.
 pub fn head(format: Format, schema: &Schema) -> Result<Vec<u8>, Error> {
-    for field in schema.fields() {
-        if let Some(problem) = refused(field.data_type(), format == Format::JsonLines) {
-            let problem = format!(
-                "column '{}' is {problem}, which {} cannot represent",
-                quoted(field.name()),
-                format.name()
-            );
-            return Err(Error::options(problem));
-        }
-    }
+    plain_all(schema.fields(), format).map_err(|(name, problem)| {
+        let problem = format!("column '{name}' is {problem}, which {} cannot represent", format.name());
+        Error::options(problem)
+    })?;
     let mut head = Vec::new();
     if format != Format::JsonLines {
         let delimiter = delimiter(format);
         push_all(schema.fields(), delimiter, &mut head, |field, head| {
             push_field(field.name(), delimiter, head);
-            Ok(())
-        })?;
+        });
         head.push(b'\n');
     }
     Ok(head)
@@ -48,26 +49,58 @@ fn delimiter(format: Format) -> u8 {
     if format == Format::Tsv { b'\t' } else { b',' }
 }
 
-/// The unsupported part of a type.
-fn refused(kind: &DataType, is_json: bool) -> Option<String> {
-    use DataType::{Dictionary, FixedSizeList, LargeList, List, Struct};
-    match kind {
-        kind if kind.is_binary() => Some("binary".to_owned()),
-        Dictionary(_, values) => refused(values, is_json),
-        Struct(fields) if is_json => fields.iter().find_map(|field| refused(field.data_type(), true)),
-        List(field) | LargeList(field) | FixedSizeList(field, _) if is_json => {
-            refused(field.data_type(), true)
+/// The types of fields as they are written; else the name of a field, and its unsupported part.
+fn plain_all(fields: &Fields, format: Format) -> Result<Fields, (String, String)> {
+    let mut names = HashSet::new();
+    let field = |field: &FieldRef| {
+        let wrong = |problem| (quoted(field.name()), problem);
+        if format == Format::JsonLines && !names.insert(field.name().clone()) {
+            return Err(wrong("there twice".to_owned()));
         }
-        kind if kind.is_nested() => Some(format!("nested ({kind})")),
-        _ => None,
-    }
+        let kind = plain(field.data_type(), format).map_err(wrong)?;
+        Ok(Field::new(field.name(), kind, field.is_nullable()))
+    };
+    fields.iter().map(field).collect()
+}
+
+/// The written type: dictionaries and runs become their values, and instants of named zones are in UTC, since the
+/// offsets of these zones are unknown here. Else the unsupported part.
+fn plain(kind: &DataType, format: Format) -> Result<DataType, String> {
+    use DataType::{
+        Dictionary, FixedSizeList, LargeList, LargeListView, List, ListView, RunEndEncoded, Struct, Timestamp,
+    };
+    let inner = |field: &FieldRef| {
+        let kind = plain(field.data_type(), format)?;
+        Ok::<_, String>(Arc::new(Field::new(field.name(), kind, field.is_nullable())))
+    };
+    let is_json = format == Format::JsonLines;
+    Ok(match kind {
+        kind if kind.is_binary() => return Err("binary".to_owned()),
+        Dictionary(_, values) => plain(values, format)?,
+        RunEndEncoded(_, values) => plain(values.data_type(), format)?,
+        Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => Timestamp(*unit, Some("+00:00".into())),
+        // f32 is written with a point.
+        DataType::Float16 => DataType::Float32,
+        List(field) if is_json => List(inner(field)?),
+        LargeList(field) if is_json => LargeList(inner(field)?),
+        ListView(field) if is_json => ListView(inner(field)?),
+        LargeListView(field) if is_json => LargeListView(inner(field)?),
+        FixedSizeList(field, length) if is_json => FixedSizeList(inner(field)?, *length),
+        Struct(fields) if is_json => Struct(
+            plain_all(fields, format)
+                .map_err(|(name, problem)| format!("a struct whose '{name}' is {problem}"))?,
+        ),
+        kind if kind.is_nested() => return Err(format!("nested ({kind})")),
+        kind => kind.clone(),
+    })
 }
 
 /// Adds a CSV field, quoted if necessary; quotes distinguish an empty text from a null.
 fn push_field(text: &str, delimiter: u8, to: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let needs = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    if !bytes.is_empty() && !bytes.iter().any(needs) {
+    // A byte order mark before the header would belong to no name.
+    if !bytes.is_empty() && !bytes.iter().any(needs) && !bytes.starts_with(MARK) {
         to.extend_from_slice(bytes);
         return;
     }
@@ -82,136 +115,138 @@ fn push_field(text: &str, delimiter: u8, to: &mut Vec<u8>) {
     to.push(b'"');
 }
 
-/// The rows of a batch as text in this format.
+/// A value that the format cannot represent.
+type Problem = OnceLock<String>;
+
+/// The rows of a batch as text in this format. Only columns made from text (`is_own`) may hold JSON numbers as text.
 ///
 /// # Errors
 ///
 /// Unrepresentable values.
-pub fn rows(format: Format, batch: &RecordBatch) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::with_capacity(batch.num_rows() * batch.num_columns() * 8);
+pub fn rows(format: Format, batch: &RecordBatch, is_own: bool) -> Result<Vec<u8>, Error> {
     let schema = batch.schema();
-    let columns: Vec<ArrayRef> = batch.columns().iter().map(in_utc).collect();
-    let (mut text, delimiter) = (String::new(), delimiter(format));
-    let writers = columns.iter().zip(schema.fields()).map(|(array, field)| Cell::of(array, field));
-    let writers = writers.collect::<Result<Vec<_>, _>>()?;
+    let columns = batch.columns().iter().zip(schema.fields());
+    let columns = columns.map(|(array, field)| prepared(format, array, field, is_own));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    if format == Format::JsonLines {
+        return objects(&columns, batch.num_rows());
+    }
+    let delimiter = delimiter(format);
+    let columns: Vec<&StringArray> = columns.iter().map(|(_, texts)| texts.as_string()).collect();
+    let mut bytes = Vec::with_capacity(batch.num_rows() * batch.num_columns() * 8);
     for row in 0..batch.num_rows() {
-        if format == Format::JsonLines {
-            push_object(&writers, row, &mut text, &mut bytes)?;
-        } else {
-            push_all(&writers, delimiter, &mut bytes, |writer, bytes| {
-                if !writer.array.is_null(row) {
-                    writer.set_text(row, &mut text)?;
-                    push_field(&text, delimiter, bytes);
-                }
-                Ok(())
-            })?;
-        }
+        push_all(&columns, delimiter, &mut bytes, |texts, bytes| {
+            if texts.is_valid(row) {
+                push_field(texts.value(row), delimiter, bytes);
+            }
+        });
         bytes.push(b'\n');
     }
     Ok(bytes)
 }
 
-/// Writes the values of a column.
-struct Cell<'a> {
-    array: &'a ArrayRef,
-    name: &'a str,
+/// The array of a column for the writer: text for CSV and for a known spelling.
+fn prepared(
+    format: Format,
+    array: &ArrayRef,
+    field: &FieldRef,
+    is_own: bool,
+) -> Result<(Field, ArrayRef), Error> {
+    let kind = plain(array.data_type(), format).expect("the columns of a format were checked");
+    let mut array =
+        if kind == *array.data_type() { array.clone() } else { cast(array, &kind).map_err(failed)? };
+    let spelling = field.metadata().get(SPELLING).map_or("", String::as_str);
+    let is_spelled = !spelling.is_empty() && matches!(kind, DataType::Timestamp(..) | DataType::Float64);
+    let mut is_raw = is_own && spelling == RAW;
+    if format != Format::JsonLines || is_spelled {
+        array =
+            written(&array, if is_spelled { spelling } else { "" }).map_err(|_| unwritable(field.name()))?;
+        is_raw |= kind.is_numeric();
+        let is_invalid = |text: Option<&str>| text == Some(INVALID);
+        if matches!(kind, DataType::Duration(_)) && array.as_string::<i32>().iter().any(is_invalid) {
+            return Err(unwritable(field.name()));
+        }
+    }
+    let raw: HashMap<_, _> = is_raw.then(|| (SPELLING.to_owned(), RAW.to_owned())).into_iter().collect();
+    Ok((Field::new(field.name(), array.data_type().clone(), true).with_metadata(raw), array))
+}
+
+/// The problem of times that no text has.
+const OUTSIDE: &str = "has a value outside the range of dates and times that can be written as text";
+
+/// The text of a duration that arrow-rs cannot represent.
+const INVALID: &str = "<invalid>";
+
+fn unwritable(column: &str) -> Error {
+    Error::options(format!("column '{}' {OUTSIDE}", quoted(column)))
+}
+
+/// These columns as JSON objects.
+fn objects(columns: &[(Field, ArrayRef)], rows: usize) -> Result<Vec<u8>, Error> {
+    let (fields, arrays): (Vec<Field>, _) = columns.iter().cloned().unzip();
+    let batch = arrays::batch(&Arc::new(Schema::new(fields)), arrays, rows).map_err(failed)?;
+    let (mut bytes, problem) = (Vec::new(), Arc::new(Problem::new()));
+    let encoders = Arc::new(Exact(problem.clone()));
+    let builder = WriterBuilder::new().with_explicit_nulls(true).with_encoder_factory(encoders);
+    let mut writer = builder.build::<_, LineDelimited>(&mut bytes);
+    writer.write(&batch).and_then(|()| writer.finish()).map_err(failed)?;
+    let Some(problem) = problem.get() else { return Ok(bytes) };
+    // One column of several has the value.
+    match columns {
+        [(field, _)] => Err(Error::options(format!("column '{}' {problem}", quoted(field.name())))),
+        _ => columns.chunks(1).try_fold(Vec::new(), |_, column| objects(column, rows)),
+    }
+}
+
+/// Encodes values that the encoders of arrow-json would alter.
+#[derive(Debug)]
+struct Exact(Arc<Problem>);
+
+impl EncoderFactory for Exact {
+    fn make_default_encoder<'a>(
+        &self,
+        field: &'a FieldRef,
+        array: &'a dyn Array,
+        _: &'a EncoderOptions,
+    ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
+        let kind = array.data_type();
+        let is_raw = field.metadata().get(SPELLING).is_some_and(|spelling| spelling == RAW);
+        let is_number = kind.is_floating() || is_raw;
+        if !is_number && !kind.is_temporal() {
+            return Ok(None);
+        }
+        let formatter = ArrayFormatter::try_new(array, &FormatOptions::new().with_display_error(false))?;
+        let value = Value { formatter, is_number, text: String::new(), problem: self.0.clone() };
+        Ok(Some(NullableEncoder::new(Box::new(value), array.nulls().cloned())))
+    }
+}
+
+/// A float, a time, or a number or boolean kept as text.
+struct Value<'a> {
     formatter: ArrayFormatter<'a>,
-    inner: Inner<'a>,
+    is_number: bool,
+    text: String,
+    problem: Arc<Problem>,
 }
 
-/// The values within a value.
-enum Inner<'a> {
-    None,
-    Struct(Vec<Cell<'a>>),
-    /// The values of all lists, and the offset of each list.
-    List(Box<Cell<'a>>, Vec<usize>),
-}
-
-impl<'a> Cell<'a> {
-    fn of(array: &'a ArrayRef, field: &'a Field) -> Result<Self, Error> {
-        const OPTIONS: FormatOptions = FormatOptions::new().with_display_error(false);
-        let formatter = ArrayFormatter::try_new(array, &OPTIONS).map_err(failed)?;
-        let inner = match field.data_type() {
-            DataType::Struct(fields) => {
-                let columns = array.as_struct().columns().iter().zip(fields);
-                let cells = columns.map(|(array, field)| Cell::of(array, field));
-                Inner::Struct(cells.collect::<Result<_, _>>()?)
-            }
-            DataType::List(inner) => of_lists(array.as_list::<i32>(), inner)?,
-            DataType::LargeList(inner) => of_lists(array.as_list::<i64>(), inner)?,
-            DataType::FixedSizeList(inner, length) => {
-                let offsets = (0..=array.len()).map(|row| row * *length as usize);
-                let cell = Cell::of(array.as_fixed_size_list().values(), inner)?;
-                Inner::List(Box::new(cell), offsets.collect())
-            }
-            _ => Inner::None,
-        };
-        Ok(Self { array, name: field.name(), formatter, inner })
-    }
-
-    fn set_text(&self, row: usize, text: &mut String) -> Result<(), Error> {
-        text.clear();
-        write!(text, "{}", self.formatter.value(row)).map_err(|_| {
-            Error::options(format!(
-                "column '{}' has a value outside the range of dates and times that can be written as text",
-                quoted(self.name)
-            ))
-        })
-    }
-
-    fn push_json(&self, row: usize, text: &mut String, to: &mut Vec<u8>) -> Result<(), Error> {
-        if self.array.is_null(row) {
-            to.extend_from_slice(b"null");
-            return Ok(());
-        }
-        match &self.inner {
-            Inner::Struct(cells) => return push_object(cells, row, text, to),
-            Inner::List(cell, offsets) => {
-                to.push(b'[');
-                push_all(offsets[row]..offsets[row + 1], b',', to, |place, to| {
-                    cell.push_json(place, text, to)
-                })?;
-                to.push(b']');
-                return Ok(());
-            }
-            Inner::None => {}
-        }
-        self.set_text(row, text)?;
-        let kind = self.array.data_type();
-        // NaN and infinities are words.
-        if kind.is_floating() && !text.bytes().any(|byte| byte.is_ascii_digit()) {
-            let problem = format!("column '{}' has {text}, which JSON cannot represent", quoted(self.name));
-            return Err(Error::options(problem).hinting(Hint::To(Format::Csv)));
-        }
-        let is_number = kind.is_numeric() || matches!(kind, DataType::Boolean | DataType::Null);
-        if is_number {
-            to.extend_from_slice(text.as_bytes());
+impl Encoder for Value<'_> {
+    fn encode(&mut self, row: usize, to: &mut Vec<u8>) {
+        self.text.clear();
+        let written = write!(self.text, "{}", self.formatter.value(row));
+        let text = self.text.as_str();
+        let is_word = !matches!(text, "true" | "false") && !text.bytes().any(|byte| byte.is_ascii_digit());
+        let problem = if written.is_err() || text == INVALID {
+            OUTSIDE.to_owned()
+        } else if self.is_number && is_word {
+            // NaN and infinities are words.
+            format!("has {text}, which JSON cannot represent")
         } else {
-            push_string(text, to);
-        }
-        Ok(())
+            let quote: &[u8] = if self.is_number { b"" } else { b"\"" };
+            [quote, text.as_bytes(), quote].into_iter().for_each(|part| to.extend_from_slice(part));
+            return;
+        };
+        self.problem.get_or_init(|| problem);
     }
-}
-
-/// The values within lists.
-fn of_lists<'a, O: OffsetSizeTrait>(
-    lists: &'a GenericListArray<O>,
-    inner: &'a Field,
-) -> Result<Inner<'a>, Error> {
-    let offsets = lists.offsets().iter().map(|at| at.as_usize()).collect();
-    Ok(Inner::List(Box::new(Cell::of(lists.values(), inner)?), offsets))
-}
-
-/// A JSON object with a member for each cell.
-fn push_object(cells: &[Cell], row: usize, text: &mut String, to: &mut Vec<u8>) -> Result<(), Error> {
-    to.push(b'{');
-    push_all(cells, b',', to, |cell, to| {
-        push_string(cell.name, to);
-        to.push(b':');
-        cell.push_json(row, text, to)
-    })?;
-    to.push(b'}');
-    Ok(())
 }
 
 /// Adds items with a separator between.
@@ -219,29 +254,12 @@ fn push_all<T>(
     items: impl IntoIterator<Item = T>,
     separator: u8,
     to: &mut Vec<u8>,
-    mut push: impl FnMut(T, &mut Vec<u8>) -> Result<(), Error>,
-) -> Result<(), Error> {
+    mut push: impl FnMut(T, &mut Vec<u8>),
+) {
     for (number, item) in items.into_iter().enumerate() {
         if number > 0 {
             to.push(separator);
         }
-        push(item, to)?;
+        push(item, to);
     }
-    Ok(())
-}
-
-/// A JSON string.
-fn push_string(text: &str, to: &mut Vec<u8>) {
-    to.push(b'"');
-    for &byte in text.as_bytes() {
-        match byte {
-            b'"' | b'\\' => to.extend_from_slice(&[b'\\', byte]),
-            b'\n' => to.extend_from_slice(b"\\n"),
-            b'\r' => to.extend_from_slice(b"\\r"),
-            b'\t' => to.extend_from_slice(b"\\t"),
-            0..0x20 => to.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            _ => to.push(byte),
-        }
-    }
-    to.push(b'"');
 }

@@ -42,11 +42,6 @@ impl Span {
         least <= self.least && self.greatest <= greatest
     }
 
-    /// Returns true if no integer is larger than this one, with either sign.
-    pub fn is_within(self, most: i128) -> bool {
-        -most <= self.least && self.greatest <= most
-    }
-
     /// Returns the first integer type that holds all integers.
     pub fn element(self) -> Option<ElementType> {
         INTEGERS.into_iter().find(|&element| self.fits(element))

@@ -4,10 +4,14 @@ mod replacement;
 mod under_way;
 
 use std::fs::{self, File};
+#[cfg(feature = "arrow")]
+use std::io::Seek;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use gpusort_order::key::ElementType;
+#[cfg(feature = "arrow")]
+use tempfile::SpooledTempFile;
 
 use self::replacement::Replacement;
 use super::compression::{self, Compression};
@@ -36,6 +40,9 @@ enum Destination<'w> {
     Through(File),
     /// A new file that will replace the file of its name.
     Replacing(Box<Replacement>),
+    /// A destination that gets the bytes of this file at the end.
+    #[cfg(feature = "arrow")]
+    Held(SpooledTempFile, Box<Destination<'w>>),
 }
 
 impl<'w> Output<'w> {
@@ -160,12 +167,7 @@ impl<'w> Output<'w> {
             compressing.finish(&mut self.to).map_err(|error| self.failed(error))?;
         }
         self.flush().map_err(|error| self.failed(error))?;
-        let finished = match self.to {
-            Destination::Replacing(replacement) => replacement.place(last),
-            Destination::Through(file) => replacement::close(&file),
-            Destination::Writer(..) => Ok(()),
-        };
-        finished.map_err(|error| Error::io(self.name, "write", error))
+        self.to.finish(last).map_err(|error| Error::io(self.name, "write", error))
     }
 
     /// An I/O error while writing, with this output's name.
@@ -225,6 +227,15 @@ impl<'w> Output<'w> {
         replacement.target.extension().is_some_and(|extension| extension == "arrows")
     }
 
+    /// Holds the output in this file until [`Output::finish`]; a replacement of a file needs no such hold.
+    #[cfg(feature = "arrow")]
+    pub fn held(self, spool: SpooledTempFile) -> Self {
+        if let Destination::Replacing(_) = self.to {
+            return self;
+        }
+        Self { to: Destination::Held(spool, Box::new(self.to)), ..self }
+    }
+
     /// Returns true if the output is written directly into the input's own file, so that it would
     /// be read again.
     pub fn feeds(&self, input: &Input) -> bool {
@@ -257,12 +268,31 @@ impl Write for Output<'_> {
     }
 }
 
+impl Destination<'_> {
+    fn finish(self, last: bool) -> io::Result<()> {
+        match self {
+            Self::Replacing(replacement) => replacement.place(last),
+            Self::Through(file) => replacement::close(&file),
+            Self::Writer(..) => Ok(()),
+            #[cfg(feature = "arrow")]
+            Self::Held(mut spool, mut to) => {
+                spool.rewind()?;
+                io::copy(&mut spool, &mut to)?;
+                to.flush()?;
+                to.finish(last)
+            }
+        }
+    }
+}
+
 impl Write for Destination<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Writer(writer) => writer.write(bytes),
             Self::Through(file) => file.write(bytes),
             Self::Replacing(replacement) => replacement.file.write(bytes),
+            #[cfg(feature = "arrow")]
+            Self::Held(spool, _) => spool.write(bytes),
         }
     }
 
