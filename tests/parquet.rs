@@ -35,6 +35,14 @@ fn values_are_held_by_conversions() {
     python("tables/conversions.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
 }
 
+#[test]
+fn each_type_comes_out_as_the_table_says() {
+    let cases = tier::count(2000, 100).to_string();
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/types.md");
+    let seed = tier::seed().to_string();
+    python("tables/kinds.py", &[BINARY, document, "--cases", &cases, "--seed", &seed]);
+}
+
 /// A sort of these bytes in all memory, or in the least.
 fn sort(bytes: &[u8], format: Format, is_whole: bool) -> Option<Vec<u8>> {
     let memory = if is_whole { u64::MAX } else { 1 };
@@ -73,6 +81,43 @@ fn damaged_tables_are_refused() {
         }
     }
     assert!(refused > cases / 2, "{refused} were refused");
+}
+
+/// A file that was cut anywhere has lost rows, and what is behind its end may be rows.
+#[test]
+fn a_table_that_was_cut_or_goes_on_is_an_error() {
+    let whole = |name: &str| fs::read(fixture(name)).unwrap();
+    let (parquet, arrow) = (whole("cities.parquet"), whole("cities.arrow"));
+    let mut stream = Vec::new();
+    let options =
+        |key| Sort::new().input(Input::bytes("x", &arrow)).format(Format::Arrow).key(Key::number(key));
+    options(1).write_to(&mut stream).unwrap();
+    assert!(!stream.starts_with(b"ARROW1"));
+    for (bytes, format) in [(parquet, Format::Parquet), (arrow, Format::Arrow), (stream, Format::Arrow)] {
+        assert!(sort(&bytes, format, true).is_some());
+        for end in 0..bytes.len() {
+            assert!(sort(&bytes[..end], format, true).is_none(), "{format:?} of {end} bytes");
+        }
+        for behind in [&b"\0"[..], b"junk", &bytes[..bytes.len() / 2]] {
+            assert!(sort(&[&bytes, behind].concat(), format, true).is_none(), "{format:?} and {behind:?}");
+        }
+    }
+}
+
+/// A named pipe is opened once, also for the report.
+#[cfg(unix)]
+#[test]
+fn a_table_comes_from_a_pipe() {
+    for (name, format) in [("cities.parquet", "parquet"), ("cities.arrow", "arrow")] {
+        let script = format!(
+            "timeout 20 \"$0\" sort -k people -v --from {format} --to csv <(cat {}) | head -n 2",
+            fixture(name)
+        );
+        let done = std::process::Command::new("bash").args(["-c", &script, BINARY]).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stdout);
+        assert_eq!(said, "city,people,founded,area,capital\n,0,,,false\n", "{}", stderr(&done));
+        assert!(stderr(&done).contains("sorted 8 rows by 'people'"), "{}", stderr(&done));
+    }
 }
 
 #[test]

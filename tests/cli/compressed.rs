@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{Read, Write};
 use std::process::Stdio;
 
+use gpusort::files::{Input, Sort};
+
 use crate::support::command::{exits, gpusort, refused, run, run_with, sorted, stderr};
 use crate::support::files::{Folder, lines_to, npy_of, shuffled_lines};
 use crate::support::python::python;
@@ -193,6 +195,21 @@ fn outputs_are_compressed_by_their_names() {
     let all = folder.arg("all.gz");
     sorted(&["sort", "-q", "-m", "-r", &one, "-o", &all], "");
     assert_eq!(content(&all), b"2\n1\n");
+}
+
+#[test]
+fn compressed_data_that_was_cut_anywhere_is_an_error() {
+    let folder = Folder::new();
+    let blocks = folder.arg("blocks.gz");
+    sorted(&["sort", "-q", "-o", &blocks], "3\n1\n2\n");
+    let blocks = fs::read(blocks).unwrap();
+    for (name, bytes) in [("x.gz", gzip(b"3\n1\n2\n")), ("x.zst", zstd(b"3\n1\n2\n")), ("x.bgz", blocks)] {
+        let sort = |bytes: &[u8]| Sort::new().input(Input::bytes(name, bytes)).write_to(&mut Vec::new());
+        assert!(sort(&bytes).is_ok());
+        for end in 0..bytes.len() {
+            assert!(sort(&bytes[..end]).is_err(), "{name} of {end} bytes");
+        }
+    }
 }
 
 #[test]

@@ -141,6 +141,9 @@ pub struct Job<'a> {
     /// The compression of Parquet, unless it follows the input.
     #[cfg(feature = "arrow")]
     pub(super) parquet: Option<parquet::basic::Compression>,
+    /// The keys of tables, once these are open.
+    #[cfg(feature = "arrow")]
+    pub(super) table_keys: std::sync::OnceLock<Vec<super::report::ExplainedKey>>,
 }
 
 impl Job<'_> {

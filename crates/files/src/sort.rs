@@ -199,6 +199,8 @@ impl<'a> Sort<'a> {
             converted,
             #[cfg(feature = "arrow")]
             parquet: parquet.as_deref().map(gpusort_formats::arrow::parquet::compression).transpose()?,
+            #[cfg(feature = "arrow")]
+            table_keys: std::sync::OnceLock::new(),
         })
     }
 }

@@ -125,7 +125,7 @@ impl Input {
     /// Returns what the first bytes of a regular file or of bytes in memory tell.
     fn known_by_first_bytes(&self) -> Option<compression::Known> {
         let mut begin = [0; compression::LONGEST];
-        let bytes = match self.as_it_is() {
+        let bytes: &[u8] = match self.as_it_is() {
             Self::Memory { bytes, .. } => bytes,
             // The read that follows reports the file's problem.
             other => {
@@ -134,7 +134,8 @@ impl Input {
                 &begin[..count]
             }
         };
-        Some(compression::beginning(bytes).unwrap_or(Ok(None)))
+        let cut = self.named().and_then(|path| Compression::of_cut(path, bytes));
+        Some(cut.map(|cut| Ok(Some(cut))).or_else(|| compression::beginning(bytes)).unwrap_or(Ok(None)))
     }
 
     fn with(self, set: impl FnOnce(&mut Options)) -> Self {

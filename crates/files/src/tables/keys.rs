@@ -9,7 +9,7 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use gpusort_order::key::ElementType;
 
-use crate::columns::arrow::{Decoded, element_of, is_text};
+use crate::columns::arrow::{Decoded, element_of, is_ordered, is_text};
 use crate::columns::{Column, argsort};
 use gpusort_base::error::{Error, Hint, Remedy};
 use gpusort_base::human::quoted;
@@ -70,6 +70,12 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
             let change = if order.nocase { "leave out nocase or ignore-case" } else { "remove the kind" };
             return Err(wrong(format!("is a dictionary, which sorts by the bytes of its strings; {change}")));
         }
+        // Read as text, a dictionary has the order of its strings.
+        let field = if found.order.reading == Reading::Any {
+            field
+        } else {
+            Arc::new(Field::new("", kind.clone(), true))
+        };
         Ok(TableKey { name: found.shown(), path, field, order })
     };
     let has_order =
@@ -107,11 +113,23 @@ impl TableKey {
         self.path[0]
     }
 
+    /// Returns true if the values of the key have the order of their codes in a dictionary.
+    pub(super) fn is_by_code(&self) -> bool {
+        matches!(self.field.data_type(), DataType::Dictionary(..)) && is_ordered(&self.field)
+    }
+
     /// Returns true if the key is a whole column, in the order that readers of Parquet expect.
     pub(crate) fn is_plain(&self) -> bool {
         self.path.len() == 1
             && self.order.compares_bytes()
             && !matches!(self.field.data_type(), DataType::Dictionary(..))
+    }
+
+    /// Returns true if the order of the rows can be written as that of a sorting column: of floats, readers expect NaN
+    /// after all numbers.
+    pub(super) fn can_be_claimed(&self) -> bool {
+        let is_float = self.field.data_type().is_floating();
+        self.is_plain() && !(is_float && self.order.nan == Nulls::First)
     }
 
     /// Returns the number of columns of words or texts that the key compares by.

@@ -236,7 +236,7 @@ impl Merging<'_> {
                 let failed = move |error| unwritten(name, "read", error);
                 let reader = StreamReader::try_new(run, None).map_err(failed)?;
                 let piece = move |batch: Result<RecordBatch, _>| {
-                    reading.piece(reading.shared(name, batch.map_err(failed)?)?, 0, name, None)
+                    reading.piece(reading.shared(batch.map_err(failed)?)?, 0, name, None)
                 };
                 return Ok(Box::new(reader.map(piece)));
             }

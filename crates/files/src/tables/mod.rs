@@ -16,10 +16,7 @@ mod merge;
 mod read;
 mod write;
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
@@ -41,8 +38,10 @@ use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::Disorder;
 use gpusort_formats::Output;
+use gpusort_formats::arrow::dictionaries::Dictionaries;
 use gpusort_formats::arrow::{Part, Table, common_schema};
 use gpusort_formats::budget::Budget;
+use gpusort_order::Nulls;
 
 /// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and
 /// encoded, not all at one time.
@@ -104,7 +103,9 @@ impl Job<'_> {
         let few = self.ask.selection.first.filter(|&few| {
             let rows = few as u64;
             let is_few = rows <= tables.rows / 4 && rows.saturating_mul(tables.row_bytes()) <= limit / 2;
-            is_few && !self.ask.selection.unique && !self.ask.positions
+            // A null or NaN that is refused may be in any row.
+            let refuses = |key: &TableKey| [key.order.empty, key.order.nan].contains(&Nulls::Error);
+            is_few && !self.ask.selection.unique && !self.ask.positions && !keys.iter().any(refuses)
         });
         let mut report = if fits || few.is_some() {
             let start = Instant::now();
@@ -197,11 +198,11 @@ impl Job<'_> {
 
     /// Returns the keys of tables, with their kinds.
     pub(super) fn explain_tables(&self) -> Result<Vec<ExplainedKey>, Error> {
-        if self.decisions.how.by.keys.is_empty() {
-            return Ok(Vec::new());
+        // A pipe cannot be opened again after a sort.
+        if self.table_keys.get().is_none() && !self.decisions.how.by.keys.is_empty() {
+            self.open_tables()?.keys()?;
         }
-        let key = |key: TableKey| ExplainedKey::of(&key.name, &key.kind(), key.order, true);
-        Ok(self.open_tables()?.keys()?.into_iter().map(key).collect())
+        Ok(self.table_keys.get().cloned().unwrap_or_default())
     }
 
     fn open_tables(&self) -> Result<Tables<'_>, Error> {
@@ -209,7 +210,13 @@ impl Job<'_> {
         let open = |input| Table::open(input, self.decisions.format, &folder);
         let all = self.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let schema = common_schema(&all)?;
-        Ok(Tables::new(self, all, schema))
+        let tables = Tables::new(self, all, schema);
+        // Dictionaries of Parquet are read as their values for all other outputs.
+        let has_dictionaries =
+            matches!(tables.all[..], [Table::Arrow(_), ..]) || self.format() == Format::Arrow;
+        let of = || Dictionaries::of(&tables.all, &tables.schema);
+        let dictionaries = if has_dictionaries { of()? } else { Dictionaries::default() };
+        Ok(Tables { dictionaries, ..tables })
     }
 }
 
@@ -249,8 +256,7 @@ struct Tables<'a> {
     rows: u64,
     /// Approximate bytes of the rows in memory.
     bytes: u64,
-    /// The values first read of ordered dictionaries, by the path of their field.
-    dictionaries: Mutex<HashMap<Vec<usize>, ArrayRef>>,
+    dictionaries: Dictionaries,
 }
 
 impl<'a> Tables<'a> {
@@ -263,11 +269,33 @@ impl<'a> Tables<'a> {
             parts.extend(own);
         }
         let bytes = parts.iter().map(|part| part.bytes).sum();
-        Self { job, all, schema, parts, before, rows, bytes, dictionaries: Mutex::default() }
+        Self { job, all, schema, parts, before, rows, bytes, dictionaries: Dictionaries::default() }
     }
 
     fn keys(&self) -> Result<Vec<TableKey>, Error> {
-        keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())
+        let keys = keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())?;
+        let by_code = keys.iter().find(|key| key.is_by_code());
+        if let (table @ Table::Parquet(_), Some(key)) = (&self.all[0], by_code) {
+            let problem = format!(
+                "column '{}' is an ordered dictionary, whose order Parquet does not keep; sort by its strings with \
+                 {0}:text, or write the input as Arrow",
+                key.name
+            );
+            return Err(Error::input(table.name(), problem));
+        }
+        let differs = keys.iter().filter(|key| key.is_by_code());
+        let mut differs = differs.filter_map(|key| Some((key, self.dictionaries.differs(&key.path)?)));
+        if let Some((key, table)) = differs.next() {
+            let problem = format!(
+                "the values of the ordered dictionary of column '{}' differ from those of another input or batch; \
+                 sort by its strings with {0}:text, or write one dictionary in all inputs",
+                key.name
+            );
+            return Err(Error::input(self.all[table].name(), problem));
+        }
+        let explained = keys.iter().map(|key| ExplainedKey::of(&key.name, &key.kind(), key.order, true));
+        self.job.table_keys.get_or_init(|| explained.collect());
+        Ok(keys)
     }
 
     /// Returns the approximate bytes of a row in memory.

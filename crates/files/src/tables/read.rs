@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::iter;
 use std::sync::{Arc, Mutex};
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
 
 use super::Tables;
 use super::keys::{KeyArrays, TableKey};
-use crate::columns::arrow::is_ordered;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
+use gpusort_base::human::quoted;
 use gpusort_base::parallel::{self, lock, map_parts, ranges};
 use gpusort_formats::Counts;
-use gpusort_formats::arrow::arrays::{self, gathered};
+use gpusort_formats::arrow::arrays::{self, converted, gathered};
+use gpusort_formats::arrow::parquet::stored_as;
 use gpusort_formats::arrow::{Batches, Part, Table, failed};
 use gpusort_formats::piece::Piece;
 
@@ -47,8 +47,6 @@ pub(super) struct Reading<'a> {
     views: bool,
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
-    /// True if a column is an ordered dictionary, or a struct with one.
-    is_ordered: bool,
 }
 
 impl<'a> Reading<'a> {
@@ -56,7 +54,13 @@ impl<'a> Reading<'a> {
         if tables.job.ask.positions {
             return Self::of_keys(tables, keys);
         }
-        Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect())
+        let mut reading = Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect());
+        if tables.job.format() == Format::Parquet {
+            let stored = |field: &FieldRef| Field::clone(field).with_data_type(stored_as(field.data_type()));
+            let fields: Vec<Field> = reading.schema.fields().iter().map(stored).collect();
+            reading.schema = Arc::new(Schema::new_with_metadata(fields, reading.schema.metadata().clone()));
+        }
+        reading
     }
 
     /// The settings for reading the columns of keys alone.
@@ -76,8 +80,7 @@ impl<'a> Reading<'a> {
         let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
         let schema = schema.project(&columns).expect("the table has these columns");
-        let is_ordered = schema.flattened_fields().into_iter().any(is_ordered);
-        Self { tables, keys, columns, views, schema: Arc::new(schema), is_ordered }
+        Self { tables, keys, columns, views, schema: Arc::new(schema) }
     }
 
     /// Reads a part in batches of `rows` rows.
@@ -109,68 +112,29 @@ impl<'a> Reading<'a> {
     }
 
     /// Makes a batch, in the schema of all tables, of columns of an input.
-    fn as_said(&self, name: &str, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
+    fn as_said(&self, name: &str, mut columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
+        for ((column, field), &number) in columns.iter_mut().zip(self.schema.fields()).zip(&self.columns) {
+            *column = self.tables.dictionaries.give(number, column, false).map_err(failed)?;
+            *column = converted(column, field.data_type()).map_err(|error| {
+                Error::input(
+                    name,
+                    format!("column '{}' does not fit the output: {error}", quoted(field.name())),
+                )
+            })?;
+        }
         let batch = arrays::batch(&self.schema, columns, rows);
         let wrong = |error| Error::input(name, format!("the columns differ from the schema: {error}"));
-        self.shared(name, batch.map_err(wrong)?)
+        batch.map_err(wrong)
     }
 
-    /// Gives the ordered dictionaries of a batch the values first read in their columns, where they are equal.
-    ///
-    /// # Errors
-    ///
-    /// A key whose dictionary has other values than that of another input or batch, so that the two have no common
-    /// order.
-    pub(super) fn shared(&self, name: &str, batch: RecordBatch) -> Result<RecordBatch, Error> {
-        if !self.is_ordered {
-            return Ok(batch);
-        }
+    /// Gives a batch of a run the dictionaries of all inputs, whose keys it has.
+    pub(super) fn shared(&self, batch: RecordBatch) -> Result<RecordBatch, Error> {
         let (schema, mut columns, rows) = batch.into_parts();
         // In a run, the positions of rows follow these columns.
-        for ((column, field), &number) in columns.iter_mut().zip(schema.fields()).zip(&self.columns) {
-            *column = self.with_one_dictionary(name, &[number], field, column)?;
+        for (column, &number) in columns.iter_mut().zip(&self.columns) {
+            *column = self.tables.dictionaries.give(number, column, true).map_err(failed)?;
         }
         arrays::batch(&schema, columns, rows).map_err(failed)
-    }
-
-    /// Returns an array in which an ordered dictionary has the values first read at this path, if they are equal.
-    fn with_one_dictionary(
-        &self,
-        name: &str,
-        path: &[usize],
-        field: &Field,
-        array: &ArrayRef,
-    ) -> Result<ArrayRef, Error> {
-        if let Some(parent) = array.as_struct_opt() {
-            let columns =
-                parent.fields().iter().zip(parent.columns()).enumerate().map(|(number, (field, array))| {
-                    self.with_one_dictionary(name, &[path, &[number]].concat(), field, array)
-                });
-            let (fields, nulls) = (parent.fields().clone(), parent.nulls().cloned());
-            let columns = columns.collect::<Result<_, _>>()?;
-            let shared = StructArray::try_new_with_length(fields, columns, nulls, parent.len());
-            return Ok(Arc::new(shared.map_err(failed)?));
-        }
-        let Some(dictionary) = array.as_any_dictionary_opt().filter(|_| is_ordered(field)) else {
-            return Ok(array.clone());
-        };
-        let values = dictionary.values();
-        let known =
-            lock(&self.tables.dictionaries).entry(path.to_owned()).or_insert_with(|| values.clone()).clone();
-        if known.to_data().ptr_eq(&values.to_data()) || *known == **values {
-            return Ok(dictionary.with_values(known));
-        }
-        match self.keys.iter().find(|key| key.path == path) {
-            None => Ok(array.clone()),
-            Some(key) => {
-                let problem = format!(
-                    "the values of the ordered dictionary of column '{}' differ from those of another input or \
-                     batch; cast the column to strings, or write one dictionary in all inputs",
-                    key.name
-                );
-                Err(Error::input(name, problem))
-            }
-        }
     }
 
     /// Reads these parts on all cores, in batches of `rows` rows.

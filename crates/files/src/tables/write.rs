@@ -1,5 +1,6 @@
 //! Writes rows of tables in their new order: columns are gathered and encoded on all cores.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::mem;
 use std::ops::Range;
@@ -14,12 +15,15 @@ use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_base::parallel::{self, map_parts, ranges};
 use gpusort_formats::Output;
-use gpusort_formats::arrow::arrays::{self, gathered, joined};
+use gpusort_formats::arrow::arrays::{self, deduplicated, gathered, joined};
 use gpusort_formats::arrow::{Table, failed, ipc, parquet, to_text};
 use gpusort_order::Nulls;
 
-/// The number of rows gathered at once for batches.
-const ROWS: usize = 1 << 16;
+/// The number of rows encoded at once: pages end between them, so it is the same for any memory.
+const ROWS: usize = 1 << 13;
+
+/// The maximum rows of a batch of Arrow, and its approximate bytes.
+const BATCH: (usize, u64) = (1 << 16, 8 << 20);
 
 /// The least limit of a row group in bytes: encoders take memory before their first row.
 const LEAST: usize = 8 << 20;
@@ -28,7 +32,7 @@ const LEAST: usize = 8 << 20;
 pub(super) fn order_of(keys: &[TableKey]) -> Vec<(usize, bool, bool)> {
     let order = |key: &TableKey| {
         let nulls_first = key.order.empty == Nulls::First;
-        key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
+        key.can_be_claimed().then_some((key.column(), key.order.descending, nulls_first))
     };
     keys.iter().map(order).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
@@ -36,7 +40,8 @@ pub(super) fn order_of(keys: &[TableKey]) -> Vec<(usize, bool, bool)> {
 /// The output of rows.
 pub(super) enum Sink<'o, 'w> {
     Parquet(Box<Groups<'o, 'w>>),
-    Arrow(ipc::Writer<'o, 'w>),
+    /// A writer, the rows of a batch, and the rows that wait for one.
+    Arrow(ipc::Writer<'o, 'w>, usize, Waiting),
     /// Text in this format; true for columns that come from text.
     Text(&'o mut Output<'w>, Format, bool),
 }
@@ -44,12 +49,44 @@ pub(super) enum Sink<'o, 'w> {
 /// Row groups of a Parquet file.
 pub(super) struct Groups<'o, 'w> {
     writer: parquet::Writer<&'o mut Output<'w>>,
-    /// The number of groups begun.
-    count: usize,
     /// The approximate limit of an encoded group in bytes.
     most: usize,
     /// The encoders of the open group, and its number of rows.
     open: Option<(Vec<parquet::Encoder>, usize)>,
+    waiting: Waiting,
+}
+
+/// Rows that wait until there are enough for a batch of a fixed size.
+#[derive(Default)]
+pub(super) struct Waiting {
+    batches: VecDeque<RecordBatch>,
+    rows: usize,
+}
+
+impl Waiting {
+    fn push(&mut self, batch: RecordBatch) {
+        self.rows += batch.num_rows();
+        self.batches.push_back(batch);
+    }
+
+    /// Takes the first rows, at most as many as there are.
+    fn take(&mut self, rows: usize) -> Result<RecordBatch, Error> {
+        let mut taken: Vec<RecordBatch> = Vec::new();
+        let mut left = rows;
+        self.rows -= rows;
+        while left > 0 {
+            let batch = self.batches.pop_front().expect("so many rows wait");
+            let count = batch.num_rows().min(left);
+            taken.push(batch.slice(0, count));
+            left -= count;
+            if count < batch.num_rows() {
+                self.batches.push_front(batch.slice(count, batch.num_rows() - count));
+            }
+        }
+        let schema = taken[0].schema();
+        let columns = all_joined(&mut arrays::chunks(taken))?;
+        arrays::batch(&schema, columns, rows).map_err(failed)
+    }
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
@@ -71,14 +108,14 @@ impl<'o, 'w> Sink<'o, 'w> {
         }
         if format == Format::Arrow {
             let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
-            let folder = most.map(|_| job.temp_folder());
-            let writer = ipc::Writer::new(output, &tables.schema, compression, folder.as_deref())?;
-            return Ok(Self::Arrow(writer));
+            let writer = ipc::Writer::new(output, &tables.schema, compression)?;
+            let rows = usize::try_from(BATCH.1 / tables.size_of_row().max(1)).unwrap_or(usize::MAX);
+            return Ok(Self::Arrow(writer, rows.clamp(1 << 10, BATCH.0), Waiting::default()));
         }
         let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
         let writer = parquet::Writer::new(output, like, (&tables.schema, batches), job.parquet, order)?;
         let most = most.map_or(usize::MAX, |most| most.max(LEAST));
-        Ok(Self::Parquet(Box::new(Groups { writer, count: 0, most, open: None })))
+        Ok(Self::Parquet(Box::new(Groups { writer, most, open: None, waiting: Waiting::default() })))
     }
 
     /// Writes the rows at these positions of all batches.
@@ -89,7 +126,8 @@ impl<'o, 'w> Sink<'o, 'w> {
             return groups.write_all(&mut columns, positions);
         }
         let columns = all_joined(&mut columns)?;
-        let parts: Vec<_> = ranges(positions.len(), ROWS).collect();
+        let rows = if let Self::Arrow(_, rows, _) = self { *rows } else { BATCH.0 };
+        let parts: Vec<_> = ranges(positions.len(), rows).collect();
         for parts in parts.chunks(2 * parallel::threads()) {
             for batch in map_parts(parts, |part| gathered(&schema, &columns, &positions[part.clone()])) {
                 self.write(batch.map_err(failed)?)?;
@@ -102,7 +140,13 @@ impl<'o, 'w> Sink<'o, 'w> {
     pub(super) fn write(&mut self, batch: RecordBatch) -> Result<(), Error> {
         match self {
             Self::Parquet(groups) => groups.write(batch),
-            Self::Arrow(writer) => writer.write(&batch),
+            Self::Arrow(writer, rows, waiting) => {
+                waiting.push(batch);
+                while waiting.rows >= *rows {
+                    write_batch(writer, &waiting.take(*rows)?)?;
+                }
+                Ok(())
+            }
             Self::Text(output, format, is_own) => {
                 let rows = batch.num_rows();
                 let parts = ranges(rows, rows.div_ceil(parallel::threads()).max(1 << 10));
@@ -121,13 +165,24 @@ impl<'o, 'w> Sink<'o, 'w> {
     pub(super) fn finish(self) -> Result<(), Error> {
         match self {
             Self::Parquet(mut groups) => {
+                groups.encode(true)?;
                 groups.close()?;
                 groups.writer.finish()
             }
-            Self::Arrow(writer) => writer.finish(),
+            Self::Arrow(mut writer, _, mut waiting) => {
+                if waiting.rows > 0 {
+                    write_batch(&mut writer, &waiting.take(waiting.rows)?)?;
+                }
+                writer.finish()
+            }
             Self::Text(..) => Ok(()),
         }
     }
+}
+
+fn write_batch(writer: &mut ipc::Writer, batch: &RecordBatch) -> Result<(), Error> {
+    let columns = map_parts(batch.columns(), deduplicated);
+    writer.write(&arrays::batch(&batch.schema(), columns, batch.num_rows()).map_err(failed)?)
 }
 
 /// Joins the chunks of columns, at least one each, and frees the chunks.
@@ -143,52 +198,63 @@ impl Groups<'_, '_> {
     /// Writes the rows at these positions of columns in chunks.
     fn write_all(&mut self, columns: &mut [Vec<ArrayRef>], positions: &[u32]) -> Result<(), Error> {
         let parts: Vec<_> = positions.chunks(self.writer.rows).collect();
-        let encoders = (0..parts.len()).map(|group| self.writer.encoders(group));
-        let mut encoders = encoders.map(|all| Ok(all?.into_iter())).collect::<Result<Vec<_>, Error>>()?;
         let mut encoded: Vec<Vec<parquet::Encoded>> = parts.iter().map(|_| Vec::new()).collect();
         // Several columns at a time if there are more cores than row groups.
         let together = parallel::threads().div_ceil(parts.len().max(1));
-        for chunks in columns.chunks_mut(together) {
+        for (some, chunks) in columns.chunks_mut(together).enumerate() {
             let arrays = all_joined(chunks)?;
-            let of_group = |(part, encoders)| arrays.iter().zip(encoders).map(move |of| (part, of));
-            let tasks = parts.iter().zip(encoders.iter_mut().map(Iterator::by_ref)).flat_map(of_group);
-            let done = map_parts(tasks, |(part, (array, mut encoder))| {
-                let rows = UInt32Array::from(part.to_vec());
-                encoder.write(&take(array, &rows, None).map_err(failed)?)?;
-                encoder.finish()
+            let mut tasks = Vec::with_capacity(parts.len() * arrays.len());
+            for part in &parts {
+                for (column, array) in (some * together..).zip(&arrays) {
+                    tasks.push((part, array, self.writer.encoder(column)?));
+                }
+            }
+            let done = map_parts(tasks, |(part, array, mut encode)| {
+                for rows in part.chunks(ROWS) {
+                    encode.write(&take(array, &UInt32Array::from(rows.to_vec()), None).map_err(failed)?)?;
+                }
+                encode.finish()
             });
             for (task, done) in done.into_iter().enumerate() {
                 encoded[task / arrays.len()].push(done?);
             }
         }
-        self.count = parts.len();
         encoded.into_iter().try_for_each(|group| self.writer.write(group))
     }
 
     /// Writes the next rows.
-    fn write(&mut self, mut batch: RecordBatch) -> Result<(), Error> {
-        while batch.num_rows() > 0 {
-            let (encoders, rows) = match &mut self.open {
+    fn write(&mut self, batch: RecordBatch) -> Result<(), Error> {
+        self.waiting.push(batch);
+        self.encode(false)
+    }
+
+    /// Encodes the rows that wait, the last ones if `are_all`. Groups have the same number of rows for batches of any
+    /// size.
+    fn encode(&mut self, are_all: bool) -> Result<(), Error> {
+        loop {
+            let left = self.writer.rows - self.open.as_ref().map_or(0, |(_, rows)| *rows);
+            let whole = left.min(ROWS);
+            let count = whole.min(self.waiting.rows);
+            if count == 0 || count < whole && !are_all {
+                return Ok(());
+            }
+            let batch = self.waiting.take(count)?;
+            let (encoders, done) = match &mut self.open {
                 Some(open) => open,
                 open => {
-                    self.count += 1;
-                    open.insert((self.writer.encoders(self.count - 1)?, 0))
+                    let encoders = (0..batch.num_columns()).map(|column| self.writer.encoder(column));
+                    open.insert((encoders.collect::<Result<_, _>>()?, 0))
                 }
             };
-            // Groups have the same number of rows for batches of any size.
-            let count = batch.num_rows().min(self.writer.rows - *rows);
-            let part = batch.slice(0, count);
-            let columns = encoders.iter_mut().zip(part.columns());
+            let columns = encoders.iter_mut().zip(batch.columns());
             let written = map_parts(columns, |(encoder, column)| encoder.write(column));
             written.into_iter().collect::<Result<(), _>>()?;
-            *rows += count;
-            batch = batch.slice(count, batch.num_rows() - count);
+            *done += count;
             let bytes: usize = encoders.iter().map(parquet::Encoder::bytes).sum();
-            if *rows == self.writer.rows || bytes > self.most {
+            if *done == self.writer.rows || bytes > self.most {
                 self.close()?;
             }
         }
-        Ok(())
     }
 
     /// Writes the open group.

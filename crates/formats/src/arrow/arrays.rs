@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::GenericByteViewBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::timezone::Tz;
+use arrow_array::types::ByteViewType;
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, UInt32Array, make_array, new_empty_array,
+    Array, ArrayRef, GenericByteViewArray, RecordBatch, RecordBatchOptions, StructArray, UInt32Array,
+    make_array, new_empty_array,
 };
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_buffer::Buffer;
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
 use arrow_select::concat::concat;
 use arrow_select::interleave::interleave;
 use arrow_select::take::take_arrays;
@@ -23,6 +28,62 @@ pub fn joined(kind: &DataType, chunks: &[ArrayRef]) -> Result<ArrayRef, ArrowErr
         [one] => Ok(one.clone()),
         _ => concat(&chunks.iter().map(|chunk| &**chunk as &dyn Array).collect::<Vec<_>>()),
     }
+}
+
+/// The fields within a type.
+pub fn within(kind: &DataType) -> Vec<&FieldRef> {
+    use DataType::{
+        FixedSizeList, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct, Union,
+    };
+    match kind {
+        List(field)
+        | LargeList(field)
+        | ListView(field)
+        | LargeListView(field)
+        | FixedSizeList(field, _)
+        | Map(field, _)
+        | RunEndEncoded(_, field) => vec![field],
+        Struct(fields) => fields.iter().collect(),
+        Union(fields, _) => fields.iter().map(|(_, field)| field).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The type with what `to` makes of the types within.
+pub fn map_within(kind: &DataType, to: &mut dyn FnMut(&DataType) -> DataType) -> DataType {
+    use DataType::{
+        Dictionary, FixedSizeList, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct,
+    };
+    let mut with = |field: &FieldRef| Arc::new((**field).clone().with_data_type(to(field.data_type())));
+    match kind {
+        List(field) => List(with(field)),
+        LargeList(field) => LargeList(with(field)),
+        ListView(field) => ListView(with(field)),
+        LargeListView(field) => LargeListView(with(field)),
+        FixedSizeList(field, length) => FixedSizeList(with(field), *length),
+        Map(field, is_sorted) => Map(with(field), *is_sorted),
+        RunEndEncoded(ends, field) => RunEndEncoded(ends.clone(), with(field)),
+        Struct(fields) => Struct(fields.iter().map(with).collect()),
+        Dictionary(keys, values) => Dictionary(keys.clone(), Box::new(to(values))),
+        kind => kind.clone(),
+    }
+}
+
+/// The array in another type.
+///
+/// # Errors
+///
+/// A value that the other type does not hold.
+pub fn converted(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
+    if array.data_type() == to {
+        return Ok(array.clone());
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    let converted = cast_with_options(array, to, &options)?;
+    if cast_with_options(&converted, array.data_type(), &options)?.as_ref() == array.as_ref() {
+        return Ok(converted);
+    }
+    Err(ArrowError::CastError(format!("a value of {} is no {to}", array.data_type())))
 }
 
 /// The rows at these places, each an array and a row of it, of arrays of one type. Arrays of one dictionary keep it:
@@ -88,11 +149,31 @@ pub fn chunks(batches: Vec<RecordBatch>) -> Vec<Vec<ArrayRef>> {
     columns
 }
 
-/// The same array; of views without the texts that others view.
+/// The same array; of views without the texts that others view, unless the views share their texts so much that a copy
+/// would be longer.
 pub fn compact(array: &ArrayRef) -> ArrayRef {
+    fn views<T: ByteViewType>(array: &GenericByteViewArray<T>) -> ArrayRef {
+        let held: usize = array.data_buffers().iter().map(Buffer::len).sum();
+        let is_shorter = array.total_buffer_bytes_used() < held;
+        Arc::new(if is_shorter { array.gc() } else { array.clone() })
+    }
     match array.data_type() {
-        DataType::Utf8View => Arc::new(array.as_string_view().gc()),
-        DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
+        DataType::Utf8View => views(array.as_string_view()),
+        DataType::BinaryView => views(array.as_binary_view()),
+        _ => array.clone(),
+    }
+}
+
+/// The same array; of views with each text once, so that an output depends on the texts alone.
+pub fn deduplicated(array: &ArrayRef) -> ArrayRef {
+    fn views<T: ByteViewType>(array: &GenericByteViewArray<T>) -> ArrayRef {
+        let mut views = GenericByteViewBuilder::<T>::with_capacity(array.len()).with_deduplicate_strings();
+        array.iter().for_each(|value| views.append_option(value));
+        Arc::new(views.finish())
+    }
+    match array.data_type() {
+        DataType::Utf8View => views(array.as_string_view()),
+        DataType::BinaryView => views(array.as_binary_view()),
         _ => array.clone(),
     }
 }

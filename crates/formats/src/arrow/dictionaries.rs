@@ -1,146 +1,257 @@
-//! Dictionaries of batches that come one after another, as one for all: an Arrow file can have no
-//! other. Batches wait in a temporary file until all values are known.
+//! The dictionaries of tables: each field has one for all inputs and batches, since an Arrow file holds no other, and
+//! rows of one dictionary move without a comparison of its values.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Seek, SeekFrom};
-use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use arrow_array::builder::UInt32Builder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, DictionaryArray, RecordBatch, UInt32Array};
+use arrow_array::{Array, ArrayRef, UInt32Array, UInt64Array, make_array};
 use arrow_cast::cast;
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use arrow_select::take::take;
 
-use super::arrays::joined;
-use super::stored::{failed, unwritten};
-use crate::error::{Error, Hint};
+use super::arrays::{converted, joined, within};
+use super::{Part, Table, failed};
+use crate::error::Error;
+use crate::human::quoted;
+use crate::parallel::{lock, map_parts};
 
-/// The values of the dictionaries of a column so far.
+/// The dictionaries by the path of their field: the number of its column, and the number of each field within.
+#[derive(Default)]
+pub struct Dictionaries(HashMap<Vec<usize>, Values>);
+
+/// The values of a dictionary in all inputs.
 #[derive(Default)]
 struct Values {
-    /// The number of each value, by its text.
-    numbers: HashMap<String, u32>,
+    /// The number of each value, by its bytes; a null has none.
+    numbers: HashMap<Option<Box<[u8]>>, u32>,
+    /// The values in the order of their numbers.
     chunks: Vec<ArrayRef>,
+    all: Option<ArrayRef>,
+    /// The first input that has other values than the inputs and batches before.
+    differs: Option<usize>,
+    /// The values last seen, and their numbers.
+    last: Mutex<Option<(ArrayRef, UInt32Array)>>,
 }
 
-impl Values {
-    /// The numbers of the values of a dictionary's array.
-    fn intern(&mut self, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-        let dictionary = array.as_any_dictionary();
-        let values = dictionary.values();
-        let formatter = ArrayFormatter::try_new(values.as_ref(), &FormatOptions::new())?;
-        let mut new = UInt32Builder::new();
-        let mut numbers = Vec::with_capacity(values.len());
-        for value in 0..values.len() {
-            if values.is_null(value) {
-                numbers.push(None);
-                continue;
-            }
-            let next = self.numbers.len() as u32;
-            let number = *self.numbers.entry(formatter.value(value).to_string()).or_insert_with(|| {
-                new.append_value(value as u32);
-                next
-            });
-            numbers.push(Some(number));
-        }
-        let new = new.finish();
-        if !new.is_empty() {
-            self.chunks.push(take(values, &new, None)?);
-        }
-        take(&UInt32Array::from(numbers), dictionary.keys(), None)
-    }
-}
-
-/// Batches that wait until the dictionaries of some columns are known.
-pub struct Waiting {
-    schema: SchemaRef,
-    /// The array with numbers of values in place of values.
-    numbered: SchemaRef,
-    /// The columns with a dictionary.
-    columns: Vec<(usize, Values)>,
-    writer: StreamWriter<BufWriter<File>>,
-}
-
-impl Waiting {
-    /// For batches of this schema, in a file in this folder; `None` if no column has a dictionary.
+impl Dictionaries {
+    /// Finds the values of all dictionaries. The columns of Parquet with dictionaries are read for it.
     ///
     /// # Errors
     ///
-    /// A dictionary within a column; I/O errors.
-    pub(super) fn of(schema: &SchemaRef, folder: &Path) -> Result<Option<Self>, Error> {
-        let is_dictionary = |field: &Field| matches!(field.data_type(), DataType::Dictionary(..));
-        let within = |field: &&Arc<Field>| {
-            let alone = Schema::new(vec![Arc::clone(field)]);
-            !is_dictionary(field) && alone.flattened_fields().into_iter().any(is_dictionary)
-        };
-        if let Some(field) = schema.fields().iter().find(within) {
-            let problem = format!(
-                "column '{}' has nested dictionaries, which are written only when all rows fit in memory",
-                crate::human::quoted(field.name())
-            );
-            return Err(Error::options(problem).hinting(Hint::Memory));
+    /// I/O errors; a dictionary of more values than its keys number.
+    pub fn of(tables: &[Table], schema: &Schema) -> Result<Self, Error> {
+        let mut all = Self::default();
+        for (number, table) in tables.iter().enumerate() {
+            match table {
+                Table::Arrow(file) => {
+                    for (column, field) in file.schema.fields().iter().enumerate() {
+                        each_field(&mut vec![column], field, &mut |path, field| {
+                            file.dictionaries(field).try_for_each(|values| all.add(path, number, values))
+                        })?;
+                    }
+                }
+                Table::Parquet(_) => all.read(number, table)?,
+            }
         }
-        let columns: Vec<(usize, Values)> = (0..schema.fields().len())
-            .filter(|&column| is_dictionary(schema.field(column)))
-            .map(|column| (column, Values::default()))
-            .collect();
+        for (column, field) in schema.fields().iter().enumerate() {
+            each_field(&mut vec![column], field, &mut |path, field| {
+                let DataType::Dictionary(keys, kind) = field.data_type() else { return Ok(()) };
+                let values = all.0.entry(path.to_vec()).or_default();
+                let values = values.all.insert(joined(kind, &values.chunks).map_err(failed)?);
+                let last: ArrayRef = Arc::new(UInt64Array::from(vec![values.len().saturating_sub(1) as u64]));
+                converted(&last, keys).map(drop).map_err(|_| {
+                    let (name, count) = (quoted(schema.field(column).name()), values.len());
+                    Error::options(format!(
+                        "the dictionaries of column '{name}' have {count} values, more than {keys} can number; cast \
+                         the column to its values"
+                    ))
+                })
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// Reads the dictionaries of a Parquet file.
+    fn read(&mut self, number: usize, table: &Table) -> Result<(), Error> {
+        /// The rows of a batch.
+        const ROWS: usize = 1 << 16;
+        let mut columns = Vec::new();
+        for (column, field) in table.schema().fields().iter().enumerate() {
+            each_field(&mut vec![column], field, &mut |path, _| {
+                columns.push(path[0]);
+                Ok(())
+            })?;
+        }
+        columns.dedup();
         if columns.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
-        let file =
-            tempfile::tempfile_in(folder).map_err(|error| Error::io("a temporary file", "create", error))?;
-        let fields = schema.fields().iter().map(|field| {
-            if is_dictionary(field) {
-                Arc::new((**field).clone().with_data_type(DataType::UInt32).with_nullable(true))
-            } else {
-                field.clone()
+        let of_part = |part: &Part| {
+            let mut found: Vec<(Vec<usize>, ArrayRef)> = Vec::new();
+            for batch in table.read(part.number, &columns, ROWS, false)? {
+                for (array, &column) in batch?.columns().iter().zip(&columns) {
+                    each_array(&mut vec![column], array, &mut |path, array| {
+                        found.push((path.to_vec(), array.as_any_dictionary().values().clone()));
+                        Ok(array.clone())
+                    })
+                    .map_err(failed)?;
+                }
+                found.dedup_by(|one, other| one.0 == other.0 && is_same(&one.1, &other.1));
             }
-        });
-        let numbered = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let writer = StreamWriter::try_new(BufWriter::new(file), &numbered).map_err(failed)?;
-        Ok(Some(Self { schema: schema.clone(), numbered, columns, writer }))
-    }
-
-    /// Adds rows.
-    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        let mut arrays = batch.columns().to_vec();
-        for (column, values) in &mut self.columns {
-            arrays[*column] = values.intern(&arrays[*column])?;
-        }
-        self.writer.write(&RecordBatch::try_new(self.numbered.clone(), arrays)?)
-    }
-
-    /// Gives all rows to `take`, with one dictionary for each column.
-    pub(super) fn finish(self, take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>) -> Result<(), Error> {
-        let failed = |error| unwritten("a temporary file", "read", error);
-        let file = self.writer.into_inner().map_err(failed)?.into_inner();
-        let reading = |error| Error::io("a temporary file", "read", error);
-        let mut file = file.map_err(|error| reading(error.into_error()))?;
-        file.seek(SeekFrom::Start(0)).map_err(reading)?;
-        let mut dictionaries = Vec::new();
-        for (column, values) in &self.columns {
-            if let kind @ DataType::Dictionary(_, of_values) = self.schema.field(*column).data_type() {
-                dictionaries.push((*column, kind, joined(of_values, &values.chunks).map_err(failed)?));
-            }
-        }
-        for batch in StreamReader::try_new(BufReader::new(file), None).map_err(failed)? {
-            let mut arrays = batch.map_err(failed)?.columns().to_vec();
-            for (column, kind, values) in &dictionaries {
-                let numbers = arrays[*column].as_primitive::<UInt32Type>().clone();
-                let too_many = |_| failed(ArrowError::DictionaryKeyOverflowError);
-                arrays[*column] =
-                    cast(&DictionaryArray::new(numbers, values.clone()), kind).map_err(too_many)?;
-            }
-            let batch = RecordBatch::try_new(self.schema.clone(), arrays).map_err(failed)?;
-            take(batch)?;
+            Ok::<_, Error>(found)
+        };
+        for found in map_parts(&table.parts(number), of_part) {
+            found?.iter().try_for_each(|(path, values)| self.add(path, number, values))?;
         }
         Ok(())
     }
+
+    fn add(&mut self, path: &[usize], table: usize, values: &ArrayRef) -> Result<(), Error> {
+        let known = self.0.entry(path.to_vec()).or_default();
+        let is_first = known.chunks.is_empty();
+        if known.chunks.len() == 1 && *known.chunks[0] == **values {
+            return Ok(());
+        }
+        if !is_first {
+            known.differs.get_or_insert(table);
+        }
+        known.add(values).map_err(failed)
+    }
+
+    /// Returns the first input in which the dictionary at this path has other values than before.
+    #[must_use]
+    pub fn differs(&self, path: &[usize]) -> Option<usize> {
+        self.0.get(path)?.differs
+    }
+
+    /// Gives an array of this column the dictionaries of all inputs; with `is_known`, its keys number their values.
+    ///
+    /// # Errors
+    ///
+    /// A file that has changed.
+    pub fn give(&self, column: usize, array: &ArrayRef, is_known: bool) -> Result<ArrayRef, ArrowError> {
+        each_array(&mut vec![column], array, &mut |path, array| match self.0.get(path) {
+            Some(values) => values.give(array, is_known),
+            None => Ok(array.clone()),
+        })
+    }
+}
+
+impl Values {
+    /// Adds the values without a number.
+    fn add(&mut self, values: &ArrayRef) -> Result<(), ArrowError> {
+        if values.data_type().is_nested() && self.chunks.is_empty() {
+            self.chunks.push(values.clone());
+            return Ok(());
+        }
+        let mut new: Vec<u32> = Vec::new();
+        for (row, bytes) in (0..).zip(bytes_of(values)?) {
+            let next = self.numbers.len() as u32;
+            self.numbers.entry(bytes).or_insert_with(|| {
+                new.push(row);
+                next
+            });
+        }
+        let is_all = new.len() == values.len();
+        let new = if is_all { values.clone() } else { take(values, &UInt32Array::from(new), None)? };
+        self.chunks.push(new);
+        Ok(())
+    }
+
+    fn give(&self, array: &ArrayRef, is_known: bool) -> Result<ArrayRef, ArrowError> {
+        let all = self.all.as_ref().expect("all values have been found");
+        let dictionary = array.as_any_dictionary();
+        let values = dictionary.values();
+        // All dictionaries of nested values are equal.
+        if is_known || is_same(values, all) || values.data_type().is_nested() {
+            return Ok(dictionary.with_values(all.clone()));
+        }
+        let last = lock(&self.last).clone().filter(|(last, _)| is_same(last, values));
+        let numbers = if let Some((_, numbers)) = last {
+            numbers
+        } else {
+            let numbers = bytes_of(values)?.into_iter().map(|bytes| self.numbers.get(&bytes).copied());
+            let numbers = numbers.collect::<Option<Vec<_>>>();
+            let changed = || ArrowError::InvalidArgumentError("the file has changed".to_owned());
+            let numbers = UInt32Array::from(numbers.ok_or_else(changed)?);
+            *lock(&self.last) = Some((values.clone(), numbers.clone()));
+            numbers
+        };
+        let keys = if numbers.values().iter().zip(0..).all(|(&number, place)| number == place) {
+            dictionary.keys().slice(0, array.len())
+        } else {
+            let numbers: ArrayRef = Arc::new(numbers);
+            let too_many = |_| ArrowError::DictionaryKeyOverflowError;
+            let numbers = converted(&numbers, dictionary.keys().data_type()).map_err(too_many)?;
+            take(&numbers, dictionary.keys(), None)?
+        };
+        let keys = keys.to_data().into_builder().data_type(array.data_type().clone());
+        Ok(make_array(keys.add_child_data(all.to_data()).build()?))
+    }
+}
+
+fn is_same(one: &ArrayRef, other: &ArrayRef) -> bool {
+    Arc::ptr_eq(one, other) || one.to_data().ptr_eq(&other.to_data())
+}
+
+/// The bytes of each value; equal bytes mean equal values.
+///
+/// # Errors
+///
+/// Nested values.
+fn bytes_of(values: &ArrayRef) -> Result<Vec<Option<Box<[u8]>>>, ArrowError> {
+    let of_row = |row: usize, bytes: &[u8]| values.is_valid(row).then(|| bytes.into());
+    if let Some(width) = values.data_type().primitive_width() {
+        let data = values.to_data();
+        let bytes = &data.buffers()[0].as_slice()[data.offset() * width..][..values.len() * width];
+        return Ok(bytes.chunks(width).enumerate().map(|(row, bytes)| of_row(row, bytes)).collect());
+    }
+    let kind = if *values.data_type() == DataType::Boolean { DataType::UInt8 } else { DataType::LargeBinary };
+    let plain = cast(values, &kind)?;
+    if kind == DataType::UInt8 {
+        return bytes_of(&plain);
+    }
+    let plain = plain.as_binary::<i64>();
+    Ok((0..values.len()).map(|row| of_row(row, plain.value(row))).collect())
+}
+
+/// A callback with a dictionary's path and field.
+type Take<'a> = &'a mut dyn FnMut(&[usize], &Field) -> Result<(), Error>;
+
+/// A callback that makes an array of a dictionary's path and array.
+type Make<'a> = &'a mut dyn FnMut(&[usize], &ArrayRef) -> Result<ArrayRef, ArrowError>;
+
+/// Calls `take` with each dictionary within a field.
+fn each_field(path: &mut Vec<usize>, field: &Field, take: Take) -> Result<(), Error> {
+    if matches!(field.data_type(), DataType::Dictionary(..)) {
+        return take(path, field);
+    }
+    for (number, field) in within(field.data_type()).into_iter().enumerate() {
+        path.push(number);
+        each_field(path, field, take)?;
+        path.pop();
+    }
+    Ok(())
+}
+
+/// Returns an array with what `make` makes of each dictionary within.
+fn each_array(path: &mut Vec<usize>, array: &ArrayRef, make: Make) -> Result<ArrayRef, ArrowError> {
+    if matches!(array.data_type(), DataType::Dictionary(..)) {
+        return make(path, array);
+    }
+    let has_any = Schema::new(vec![Field::new("", array.data_type().clone(), true)]);
+    if !has_any.flattened_fields().iter().any(|field| matches!(field.data_type(), DataType::Dictionary(..))) {
+        return Ok(array.clone());
+    }
+    let data = array.to_data();
+    let mut children = data.child_data().to_vec();
+    // The ends of runs come before their values.
+    let first = children.len() - within(array.data_type()).len();
+    for (number, child) in children[first..].iter_mut().enumerate() {
+        path.push(number);
+        *child = each_array(path, &make_array(child.clone()), make)?.to_data();
+        path.pop();
+    }
+    Ok(make_array(data.into_builder().child_data(children).build()?))
 }

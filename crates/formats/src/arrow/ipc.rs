@@ -1,17 +1,16 @@
-//! Arrow files (Feather) and streams: sequences of messages. A scan finds the positions of batches and
-//! dictionaries. A file has the messages of a stream between its magic words, and a footer.
+//! Arrow files (Feather) and streams: sequences of messages. The footer of a file, or a scan of a stream, has the
+//! positions of batches and dictionaries.
 
-use std::path::Path;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
-use arrow_ipc::reader::FileDecoder;
+use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use arrow_ipc::{Block, CompressionType, MetadataVersion, convert, root_as_message};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_ipc::{Block, CompressionType, Message, convert, root_as_footer, root_as_message};
+use arrow_schema::{ArrowError, Field, SchemaRef};
 
-use super::dictionaries::Waiting;
 use super::stored::{Batches, Stored, failed, guarded, unwritten};
 use crate::error::Error;
 use crate::output::Output;
@@ -26,8 +25,8 @@ pub struct File {
     pub(super) name: String,
     pub(super) schema: SchemaRef,
     stored: Stored,
-    /// Hold the dictionaries of batches.
-    decoders: Vec<Arc<FileDecoder>>,
+    /// The values of dictionaries by their id, for some batches.
+    dictionaries: Vec<HashMap<i64, ArrayRef>>,
     batches: Vec<Batch>,
     /// The compression of the record batches.
     pub compression: Option<CompressionType>,
@@ -35,7 +34,8 @@ pub struct File {
 
 struct Batch {
     block: Block,
-    decoder: usize,
+    /// The number of its dictionaries.
+    dictionaries: usize,
     rows: u64,
 }
 
@@ -49,77 +49,46 @@ impl File {
         guarded(&name.clone(), WHAT, || Self::scan(name, stored))
     }
 
-    fn scan(name: String, stored: Stored) -> Result<Self, ArrowError> {
+    fn scan(name: String, stored: Stored) -> Result<Self, Problem> {
         const BLOCK: u64 = 8;
         let is_file = stored.size() >= BLOCK && &stored.at(0, MAGIC.len())?[..] == MAGIC;
-        let mut at = if is_file { BLOCK } else { 0 };
-        let (mut schema, mut version) = (None, MetadataVersion::V5);
-        let (mut decoders, mut batches) = (Vec::new(), Vec::new());
-        // The numbers and places of the dictionaries so far; `are_known` is true if the last decoder has them.
-        let (mut dictionaries, mut are_known) = (Vec::<(i64, Block)>::new(), false);
-        let mut compression = None;
-        // A stream may lack an end marker.
-        while at + 4 <= stored.size() {
-            let word = |place| -> Result<i32, ArrowError> {
-                let bytes = stored.at(place, 4)?;
-                Ok(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            };
-            // Padding aligns the first message of a file after the magic word.
-            if is_file && schema.is_none() && at < 4 * BLOCK * BLOCK && word(at)? == 0 {
-                at += BLOCK;
-                continue;
+        let (schema, blocks) = if is_file { blocks_of_file(&stored)? } else { blocks_of_stream(&stored)? };
+        let (mut dictionaries, mut current) = (Vec::new(), HashMap::new());
+        let (mut batches, mut compression) = (Vec::new(), None);
+        for block in blocks {
+            let head = stored.at(block.offset().unsigned_abs(), metadata_length(&block))?;
+            let message = message(&head)?;
+            if message.bodyLength() != block.bodyLength() {
+                return Err("a message and the footer differ in its length".into());
             }
-            let (prefix, length) = match word(at)? {
-                -1 => (8, word(at + 4)?),
-                // Before version 0.15.
-                length => (4, length),
-            };
-            if length == 0 {
-                break;
-            }
-            let length = usize::try_from(length).map_err(|_| wrong("negative message length"))?;
-            let metadata = stored.at(at + prefix, length)?;
-            let message =
-                root_as_message(&metadata).map_err(|error| wrong(&format!("damaged message: {error}")))?;
-            let body = message.bodyLength();
-            let begin = at + prefix + length as u64;
-            let end = u64::try_from(body).ok().and_then(|body| begin.checked_add(body));
-            let end = end.filter(|&end| end <= stored.size()).ok_or_else(|| wrong("truncated message"))?;
-            let meta_length =
-                i32::try_from(prefix + length as u64).map_err(|_| wrong("message longer than 2 GiB"))?;
-            let block = Block::new(at.cast_signed(), meta_length, body);
-            if let Some(header) = message.header_as_schema() {
-                version = message.version();
-                schema = Some(Arc::new(convert::try_fb_to_schema(header)?));
-            } else if let Some(header) = message.header_as_dictionary_batch() {
-                let id = header.id();
-                if !header.isDelta() {
-                    dictionaries.retain(|(other, _)| *other != id);
-                }
-                dictionaries.push((id, block));
-                are_known = false;
-            } else if let Some(header) = message.header_as_record_batch() {
-                let schema: &SchemaRef =
-                    schema.as_ref().ok_or_else(|| wrong("record batch before the schema"))?;
-                if !are_known {
-                    let mut decoder = FileDecoder::new(schema.clone(), version);
-                    for (_, block) in &dictionaries {
-                        decoder.read_dictionary(block, &buffer(&stored, block)?)?;
+            if let Some(header) = message.header_as_dictionary_batch() {
+                // A delta only adds values, so earlier batches may have it, too.
+                if !header.isDelta() && current.contains_key(&header.id()) {
+                    if is_file {
+                        return Err("a dictionary is given twice, which an Arrow file may not do".into());
                     }
-                    decoders.push(Arc::new(decoder));
-                    are_known = true;
+                    dictionaries.push(current.clone());
                 }
+                let body = body(&stored, &block)?;
+                read_dictionary(&body, header, &schema, &mut current, &message.version())?;
+            } else if let Some(header) = message.header_as_record_batch() {
                 compression = compression.or(header.compression().map(|compression| compression.codec()));
-                let rows = u32::try_from(header.length())
-                    .map_err(|_| wrong("impossible number of rows in a record batch"))?;
-                batches.push(Batch { block, decoder: decoders.len() - 1, rows: rows.into() });
+                let rows = u32::try_from(header.length());
+                let rows = rows.map_err(|_| "impossible number of rows in a record batch")?.into();
+                batches.push(Batch { block, dictionaries: dictionaries.len(), rows });
             } else {
-                return Err(wrong(&format!("unexpected {:?} message", message.header_type())));
+                return Err(format!("unexpected {:?} message", message.header_type()).into());
             }
-            at = end;
         }
-        let schema = schema.ok_or_else(|| wrong("no schema"))?;
-        Ok(Self { name, schema, stored, decoders, batches, compression })
+        dictionaries.push(current);
+        Ok(Self { name, schema, stored, dictionaries, batches, compression })
+    }
+
+    /// The values of the dictionary of a field, each time that they change.
+    #[allow(deprecated)]
+    pub(super) fn dictionaries(&self, field: &Field) -> impl Iterator<Item = &ArrayRef> {
+        let id = field.dict_id();
+        self.dictionaries.iter().filter_map(move |dictionaries| dictionaries.get(&id?))
     }
 
     /// Each batch's rows and approximate bytes.
@@ -131,34 +100,135 @@ impl File {
 
     pub(super) fn read(&self, part: usize, columns: &[usize]) -> Batches<'static> {
         let batch = guarded(&self.name, WHAT, || {
-            let Batch { block, decoder, .. } = &self.batches[part];
-            let bytes = buffer(&self.stored, block)?;
-            let batch = self.decoders[*decoder].read_record_batch(block, &bytes)?;
-            batch.ok_or_else(|| wrong("missing record batch"))?.project(columns)
+            let Batch { block, dictionaries, .. } = &self.batches[part];
+            let head = self.stored.at(block.offset().unsigned_abs(), metadata_length(block))?;
+            let message = message(&head)?;
+            let header = message.header_as_record_batch().ok_or("missing record batch")?;
+            let (body, dictionaries) = (body(&self.stored, block)?, &self.dictionaries[*dictionaries]);
+            let version = message.version();
+            let schema = self.schema.clone();
+            read_record_batch(&body, header, schema, dictionaries, Some(columns), &version)
+                .map_err(Problem::from)
         });
         Box::new(std::iter::once(batch))
     }
 }
 
-fn wrong(problem: &str) -> ArrowError {
-    ArrowError::IpcError(problem.to_owned())
+/// What is wrong with data.
+type Problem = Box<dyn std::error::Error>;
+
+fn of_message(schema: arrow_ipc::Schema) -> Result<SchemaRef, Problem> {
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err("big-endian numbers, which are not supported".into());
+    }
+    Ok(Arc::new(convert::try_fb_to_schema(schema)?))
 }
 
-/// The bytes of a message.
-fn buffer(stored: &Stored, block: &Block) -> Result<Buffer, ArrowError> {
-    let length = u64::from(block.metaDataLength().unsigned_abs()) + block.bodyLength().unsigned_abs();
-    let length = usize::try_from(length).map_err(|error| wrong(&error.to_string()))?;
+/// The places of all dictionaries and batches of a file, by its footer. The footer alone has the schema of files that
+/// Polars writes.
+fn blocks_of_file(stored: &Stored) -> Result<(SchemaRef, Vec<Block>), Problem> {
+    /// The size of the length of the footer and the last magic word.
+    const END: usize = 10;
+    /// Padding between messages is shorter; a message is longer.
+    const PADDING: u64 = 64;
+    let cut = "it does not end with the footer of an Arrow file, so it was cut, or other bytes follow; write it again";
+    let end = stored.size().checked_sub(END as u64).ok_or(cut)?;
+    let last = stored.at(end, END)?;
+    let length = u32::from_le_bytes(*last.first_chunk().expect("the last bytes begin with a length"));
+    let begin = end.checked_sub(length.into()).filter(|_| &last[4..] == MAGIC).ok_or(cut)?;
+    let footer = stored.at(begin, length as usize)?;
+    let footer = root_as_footer(&footer).map_err(|error| format!("damaged footer: {error}"))?;
+    let schema = footer.schema().ok_or("no schema")?;
+    let [dictionaries, batches] = [footer.dictionaries(), footer.recordBatches()]
+        .map(|blocks| blocks.iter().flatten().copied().collect::<Vec<Block>>());
+    // The messages of a whole file lie one behind another up to the footer.
+    let mut places: Vec<(u64, u64)> = Vec::new();
+    for block in dictionaries.iter().chain(&batches) {
+        let length =
+            u64::try_from(block.bodyLength())?.checked_add(u32::try_from(block.metaDataLength())?.into());
+        places.push((block.offset().try_into()?, length.ok_or("impossible length of a message")?));
+    }
+    places.sort_unstable();
+    let mut at = places.first().map_or(begin, |&(place, _)| place);
+    for (place, length) in places.into_iter().chain([(begin, 0)]) {
+        if place < at || place - at > PADDING {
+            return Err(
+                "the footer does not name all messages, so the file is damaged; write it again".into()
+            );
+        }
+        at = place.checked_add(length).ok_or("impossible length of a message")?;
+    }
+    Ok((of_message(schema)?, [dictionaries, batches].concat()))
+}
+
+/// The places of all dictionaries and batches of a stream, message by message.
+fn blocks_of_stream(stored: &Stored) -> Result<(SchemaRef, Vec<Block>), Problem> {
+    let (mut schema, mut blocks, mut at) = (None, Vec::new(), 0);
+    loop {
+        if at + 4 > stored.size() {
+            let cut = "the stream lacks its end-of-stream marker, so it was cut; write it again, and close its writer";
+            return Err(cut.into());
+        }
+        let word = |place| -> Result<i32, Problem> {
+            let bytes = stored.at(place, 4)?;
+            Ok(i32::from_le_bytes(*bytes.first_chunk().expect("four bytes were read")))
+        };
+        let (prefix, length) = match word(at)? {
+            -1 => (8, word(at + 4)?),
+            // Before version 0.15.
+            length => (4, length),
+        };
+        if length == 0 {
+            at += prefix;
+            break;
+        }
+        let length = usize::try_from(length).map_err(|_| "negative message length")?;
+        let metadata = stored.at(at + prefix, length)?;
+        let message = root_as_message(&metadata).map_err(|error| format!("damaged message: {error}"))?;
+        let begin = at + prefix + length as u64;
+        let end = u64::try_from(message.bodyLength()).ok().and_then(|body| begin.checked_add(body));
+        let end = end.filter(|&end| end <= stored.size()).ok_or("truncated message")?;
+        match message.header_as_schema() {
+            Some(header) if schema.is_none() => schema = Some(of_message(header)?),
+            Some(_) => return Err("two schemas in one stream; give each stream as a file".into()),
+            None if schema.is_none() => return Err("no schema before the first message".into()),
+            None => {
+                let meta_length = i32::try_from(begin - at).map_err(|_| "message longer than 2 GiB")?;
+                blocks.push(Block::new(at.cast_signed(), meta_length, message.bodyLength()));
+            }
+        }
+        at = end;
+    }
+    if at < stored.size() {
+        return Err("other bytes follow the end of the stream; give each stream as a file".into());
+    }
+    Ok((schema.ok_or("no schema")?, blocks))
+}
+
+fn metadata_length(block: &Block) -> usize {
+    block.metaDataLength().unsigned_abs() as usize
+}
+
+/// The message in these bytes, which begin with its length.
+fn message(metadata: &[u8]) -> Result<Message<'_>, Problem> {
+    let prefix = if metadata.starts_with(&[0xFF; 4]) { 8 } else { 4 };
+    let message = root_as_message(metadata.get(prefix..).ok_or("damaged message")?);
+    message.map_err(|error| format!("damaged message: {error}").into())
+}
+
+/// The bytes of a message behind its metadata.
+fn body(stored: &Stored, block: &Block) -> Result<Buffer, Problem> {
+    let length = metadata_length(block) + usize::try_from(block.bodyLength())?;
     let bytes = Buffer::from(stored.at(block.offset().unsigned_abs(), length)?);
     check_lengths(&bytes, block)?;
-    Ok(bytes)
+    Ok(bytes.slice(metadata_length(block)))
 }
 
 /// Checks that no compressed buffer claims more bytes than it can hold, since arrow-rs allocates the claimed
 /// size before decompression.
-fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
-    let (metadata, body) = bytes.split_at(block.metaDataLength().unsigned_abs() as usize);
-    let prefix = if metadata.starts_with(&[0xFF; 4]) { 8 } else { 4 };
-    let message = root_as_message(&metadata[prefix..]).map_err(|error| wrong(&error.to_string()))?;
+fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), Problem> {
+    let (metadata, body) = bytes.split_at(metadata_length(block));
+    let message = message(metadata)?;
     let batch = match message.header_as_dictionary_batch() {
         Some(dictionary) => dictionary.data(),
         None => message.header_as_record_batch(),
@@ -172,10 +242,10 @@ fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
         let (begin, length) = (buffer.offset(), buffer.length());
         let end = begin.checked_add(length).and_then(|end| usize::try_from(end).ok());
         let here = usize::try_from(begin).ok().zip(end).and_then(|(begin, end)| body.get(begin..end));
-        let here = here.ok_or_else(|| wrong("a buffer lies outside its message"))?;
+        let here = here.ok_or("a buffer lies outside its message")?;
         let claimed = here.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
         if claimed > length.saturating_mul(most) {
-            return Err(wrong("a compressed buffer claims more bytes than it can have"));
+            return Err("a compressed buffer claims more bytes than it can have".into());
         }
     }
     Ok(())
@@ -183,15 +253,14 @@ fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), ArrowError> {
 
 /// Writes a file, or a stream if the output is not a file or its name ends in `.arrows`.
 pub enum Writer<'o, 'w> {
-    /// A file, with a footer, and the batches that wait for its dictionaries.
-    File(Box<FileWriter<&'o mut Output<'w>>>, Option<Box<Waiting>>),
+    /// A file, with a footer.
+    File(Box<FileWriter<&'o mut Output<'w>>>),
     /// A stream.
     Stream(Box<StreamWriter<&'o mut Output<'w>>>),
 }
 
 impl<'o, 'w> Writer<'o, 'w> {
-    /// Begins the output. With a folder, batches may have their own dictionaries, and wait in a temporary
-    /// file there.
+    /// Begins the output. All batches must have the same dictionaries.
     ///
     /// # Errors
     ///
@@ -200,7 +269,6 @@ impl<'o, 'w> Writer<'o, 'w> {
         output: &'o mut Output<'w>,
         schema: &SchemaRef,
         compression: Option<CompressionType>,
-        folder: Option<&Path>,
     ) -> Result<Self, Error> {
         let options = IpcWriteOptions::default().try_with_compression(compression);
         let options = options.map_err(failed)?;
@@ -208,9 +276,8 @@ impl<'o, 'w> Writer<'o, 'w> {
             let writer = StreamWriter::try_new_with_options(output, schema, options).map_err(of_output)?;
             return Ok(Self::Stream(Box::new(writer)));
         }
-        let waiting = folder.map(|folder| Waiting::of(schema, folder)).transpose()?.flatten();
         let writer = FileWriter::try_new_with_options(output, schema, options).map_err(of_output)?;
-        Ok(Self::File(Box::new(writer), waiting.map(Box::new)))
+        Ok(Self::File(Box::new(writer)))
     }
 
     /// Writes the next rows.
@@ -220,8 +287,7 @@ impl<'o, 'w> Writer<'o, 'w> {
     /// See [`Writer::new`].
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let written = match self {
-            Self::File(_, Some(waiting)) => waiting.write(batch),
-            Self::File(writer, None) => writer.write(batch),
+            Self::File(writer) => writer.write(batch),
             Self::Stream(writer) => writer.write(batch),
         };
         written.map_err(of_output)
@@ -234,12 +300,7 @@ impl<'o, 'w> Writer<'o, 'w> {
     /// See [`Writer::new`].
     pub fn finish(self) -> Result<(), Error> {
         let finished = match self {
-            Self::File(mut writer, waiting) => {
-                if let Some(waiting) = waiting {
-                    waiting.finish(&mut |batch| writer.write(&batch).map_err(of_output))?;
-                }
-                writer.finish()
-            }
+            Self::File(mut writer) => writer.finish(),
             Self::Stream(mut writer) => writer.finish(),
         };
         finished.map_err(of_output)

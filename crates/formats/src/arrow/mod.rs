@@ -6,7 +6,7 @@
 //! ```
 
 pub mod arrays;
-mod dictionaries;
+pub mod dictionaries;
 pub mod from_text;
 pub mod ipc;
 mod kind;

@@ -3,26 +3,33 @@
 //! The output has the schema, compression and metadata of the first input, row groups with the row count of
 //! its largest (within limits), statistics, a page index, and the order as `sorting_columns`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, new_null_array};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::root_as_message;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, statistics::StatisticsConverter,
 };
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
 };
-use parquet::arrow::{ArrowSchemaConverter, ProjectionMask, add_encoded_arrow_schema_to_metadata};
-use parquet::basic::{BrotliLevel, Compression, GzipLevel, Type, ZstdLevel};
+use parquet::arrow::{
+    ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ProjectionMask, add_encoded_arrow_schema_to_metadata,
+};
+use parquet::basic::{BrotliLevel, Compression, ConvertedType, GzipLevel, Type, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData, SortingColumn};
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type as SchemaType};
 
-use super::stored::{Batches, Stored, guarded};
+use super::arrays::{map_within, within};
+use super::stored::{Batches, Stored, caught, guarded};
 use crate::error::Error;
 use crate::human::quoted;
 
@@ -47,6 +54,7 @@ impl File {
         let options = ArrowReaderOptions::new();
         let as_is = guarded(&name, WHAT, || ArrowReaderMetadata::load(&stored, options))?;
         checked(&name, as_is.metadata(), &stored)?;
+        let as_is = guarded(&name, WHAT, || with_hints(as_is))?;
         let as_is = with_times(&name, as_is, &stored)?;
         let view = |field: &FieldRef| Arc::new((**field).clone().with_data_type(as_view(field.data_type())));
         let fields = as_is.schema().fields().iter().map(view).collect();
@@ -179,7 +187,16 @@ fn as_view(kind: &DataType) -> DataType {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
         DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
         DataType::Dictionary(_, values) => as_view(values),
-        kind => kind.clone(),
+        kind => map_within(kind, &mut as_values),
+    }
+}
+
+/// The type with the values of dictionaries.
+fn as_values(kind: &DataType) -> DataType {
+    if let DataType::Dictionary(_, values) = kind {
+        as_values(values)
+    } else {
+        map_within(kind, &mut as_values)
     }
 }
 
@@ -205,6 +222,102 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
                 return damaged("impossible size of a column chunk");
             }
         }
+    }
+    Ok(())
+}
+
+/// Reads columns as the Arrow schema in the file says, where the library does not: times in another unit have its zone,
+/// and dictionaries of values that the library cannot read as such are read as their values.
+fn with_hints(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, Box<dyn std::error::Error>> {
+    let said = metadata.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    let Some(said) = said.into_iter().find(|one| one.key == ARROW_SCHEMA_META_KEY) else {
+        return Ok(metadata);
+    };
+    let message = BASE64_STANDARD.decode(said.value.as_deref().unwrap_or_default())?;
+    let message = message.strip_prefix(&[0xFF; 4]).and_then(|message| message.get(4..)).unwrap_or(&message);
+    let schema = root_as_message(message).ok().and_then(|message| message.header_as_schema());
+    let schema = Schema::new(try_fb_to_schema(schema.ok_or("damaged Arrow schema")?)?.fields);
+    let mut hints = schema.fields().iter();
+    let field = |field: &FieldRef| match hints.next() {
+        Some(hint) => Arc::new((**field).clone().with_data_type(hinted(field.data_type(), hint.data_type()))),
+        None => field.clone(),
+    };
+    let fields: Vec<FieldRef> = metadata.schema().fields().iter().map(field).collect();
+    if fields[..] == metadata.schema().fields()[..] {
+        return Ok(metadata);
+    }
+    Ok(read_as(&metadata, fields)?)
+}
+
+/// The type of a column that is read as `kind`, and was `hint` when it was written.
+fn hinted(kind: &DataType, hint: &DataType) -> DataType {
+    match (kind, hint) {
+        (DataType::Timestamp(unit, Some(_)), DataType::Timestamp(_, zone @ Some(_))) => {
+            DataType::Timestamp(*unit, zone.clone())
+        }
+        (DataType::Dictionary(_, values), _)
+            if values.is_decimal() || values.is_nested() || **values == DataType::Boolean =>
+        {
+            (**values).clone()
+        }
+        (DataType::Dictionary(keys, values), DataType::Dictionary(_, hint)) => {
+            DataType::Dictionary(keys.clone(), Box::new(hinted(values, hint)))
+        }
+        _ => {
+            let mut hints = within(hint).into_iter();
+            map_within(kind, &mut |kind| match hints.next() {
+                Some(hint) => hinted(kind, hint.data_type()),
+                None => kind.clone(),
+            })
+        }
+    }
+}
+
+/// The type in which Parquet holds this type: Parquet has no seconds, and its dates are days.
+pub fn stored_as(kind: &DataType) -> DataType {
+    match kind {
+        DataType::Date64 => DataType::Date32,
+        DataType::Time32(TimeUnit::Second) => DataType::Time32(TimeUnit::Millisecond),
+        DataType::Timestamp(TimeUnit::Second, zone) => {
+            DataType::Timestamp(TimeUnit::Millisecond, zone.clone())
+        }
+        kind => map_within(kind, &mut stored_as),
+    }
+}
+
+/// Begins to encode the leaves of a column of a file.
+fn leaves(
+    file: &SchemaDescriptor,
+    column: usize,
+    field: &Field,
+    properties: WriterPropertiesPtr,
+) -> Result<Vec<ArrowColumnWriter>, ParquetError> {
+    // The writers of all columns take memory at once, so each is made for a file of its own.
+    let root = file.root_schema();
+    let root =
+        SchemaType::group_type_builder(root.name()).with_fields(vec![root.get_fields()[column].clone()]);
+    let file = SerializedFileWriter::new(io::sink(), Arc::new(root.build()?), properties)?;
+    let schema = Arc::new(Schema::new(vec![field.clone()]));
+    ArrowRowGroupWriterFactory::new(&file, schema).create_column_writers(0)
+}
+
+/// Encodes a null of each column, so that a type that Parquet lacks is an error before anything is written.
+fn check_types(schema: &Schema) -> Result<(), Error> {
+    for field in schema.fields() {
+        let field = Field::clone(field).with_nullable(true);
+        let encode = || {
+            let descriptor = ArrowSchemaConverter::new().convert(&Schema::new(vec![field.clone()]))?;
+            let leaves = leaves(&descriptor, 0, &field, Arc::default())?;
+            let nulls = compute_leaves(&field, &new_null_array(field.data_type(), 1))?;
+            leaves.into_iter().zip(&nulls).try_for_each(|(mut leaf, null)| leaf.write(null))
+        };
+        caught(encode).map_err(|problem| {
+            let (name, kind) = (quoted(field.name()), field.data_type());
+            Error::options(format!(
+                "column '{name}' has type {kind}, which cannot be written as Parquet ({problem}); cast it, leave it \
+                 out, or write Arrow"
+            ))
+        })?;
     }
     Ok(())
 }
@@ -258,7 +371,6 @@ fn with_times(
 /// Writes a file.
 pub struct Writer<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    factory: ArrowRowGroupWriterFactory,
     /// The schema of the batches.
     batches: SchemaRef,
     /// Maximum rows per row group.
@@ -287,8 +399,8 @@ impl<W: Write + Send> Writer<W> {
         /// worth the statistics.
         const ROWS: std::ops::RangeInclusive<usize> = 122_880..=1 << 20;
         const USUAL: Compression = Compression::SNAPPY;
-        let refused = |error: ParquetError| Error::options(format!("cannot be written as Parquet: {error}"));
-        let derived = ArrowSchemaConverter::new().convert(schema).map_err(refused)?;
+        check_types(&batches)?;
+        let derived = ArrowSchemaConverter::new().convert(&batches).map_err(unwritten)?;
         let own = like.map(|like| like.as_is.parquet_schema()).filter(|own| is_alike(own, &derived)).cloned();
         let of_file = own.is_some();
         let descriptor = own.unwrap_or(derived);
@@ -304,7 +416,7 @@ impl<W: Write + Send> Writer<W> {
             rows = (largest.unsigned_abs() as usize).clamp(*ROWS.start(), *ROWS.end());
             let mut said = metadata.file_metadata().key_value_metadata().cloned();
             // The stored Arrow schema would be wrong for other columns.
-            said.iter_mut().for_each(|said| said.retain(|one| of_file || one.key != "ARROW:schema"));
+            said.iter_mut().for_each(|said| said.retain(|one| of_file || one.key != ARROW_SCHEMA_META_KEY));
             properties = properties.set_key_value_metadata(said);
             if let Some(group) = metadata.row_groups().first().filter(|_| of_file) {
                 for column in group.columns() {
@@ -331,24 +443,18 @@ impl<W: Write + Send> Writer<W> {
             add_encoded_arrow_schema_to_metadata(schema, &mut properties);
         }
         let file = SerializedFileWriter::new(to, descriptor.root_schema_ptr(), Arc::new(properties));
-        let file = file.map_err(unwritten)?;
-        let factory = ArrowRowGroupWriterFactory::new(&file, batches.clone());
-        Ok(Self { file, factory, batches, rows })
+        Ok(Self { file: file.map_err(unwritten)?, batches, rows })
     }
 
-    /// Returns an encoder for each column of a row group.
+    /// Returns an encoder for a column of a row group.
     ///
     /// # Errors
     ///
     /// A column of an unsupported type.
-    pub fn encoders(&self, group: usize) -> Result<Vec<Encoder>, Error> {
-        let leaves = self.factory.create_column_writers(group).map_err(unwritten)?;
-        let encoder = |field: &Arc<Field>| Encoder { field: field.clone(), leaves: Vec::new() };
-        let mut encoders: Vec<Encoder> = self.batches.fields().iter().map(encoder).collect();
-        for (number, leaf) in leaves.into_iter().enumerate() {
-            encoders[self.file.schema_descr().get_column_root_idx(number)].leaves.push(leaf);
-        }
-        Ok(encoders)
+    pub fn encoder(&self, column: usize) -> Result<Encoder, Error> {
+        let field = self.batches.fields()[column].clone();
+        let leaves = leaves(self.file.schema_descr(), column, &field, self.file.properties().clone());
+        Ok(Encoder { field, leaves: leaves.map_err(unwritten)? })
     }
 
     /// Writes a row group of these columns.
@@ -382,7 +488,12 @@ fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
             let width = |column: &parquet::schema::types::ColumnDescriptor| {
                 if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
             };
+            // A column that the file alone calls numbers would get values of another unit.
+            let is_typed = |column: &parquet::schema::types::ColumnDescriptor| {
+                column.logical_type_ref().is_some() || column.converted_type() != ConvertedType::NONE
+            };
             one.physical_type() == other.physical_type()
+                && is_typed(one) >= is_typed(other)
                 && width(one) == width(other)
                 && one.max_def_level() == other.max_def_level()
                 && one.max_rep_level() == other.max_rep_level()

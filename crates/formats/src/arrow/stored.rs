@@ -139,22 +139,26 @@ pub(super) fn guarded<T, E: Display>(
     what: &str,
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, Error> {
-    let damaged = |problem: String| {
+    caught(work).map_err(|problem| {
         // The libraries begin with their own names.
         let repeated = [&format!("{what} error: "), "EOF: ", "Ipc error: ", "Parser error: "];
         let problem = repeated.into_iter().fold(problem, |problem, repeated| problem.replace(repeated, ""));
         let problem = problem.replace(&format!("Invalid {what} file. "), "");
         Error::input(name, format!("invalid {what}: {problem}; get the file again"))
-    };
+    })
+}
+
+/// Does work of a library, and returns its error or its panic as a message.
+pub(super) fn caught<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
     GUARDED.set(GUARDED.get() + 1);
     let done = catch_unwind(AssertUnwindSafe(work));
     GUARDED.set(GUARDED.get() - 1);
     match done {
-        Ok(done) => done.map_err(|error| damaged(error.to_string())),
+        Ok(done) => done.map_err(|error| error.to_string()),
         Err(panic) => {
             let said = panic.downcast_ref::<String>().map(String::as_str);
             let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(damaged(said.unwrap_or("damaged data").to_owned()))
+            Err(said.unwrap_or("damaged data").to_owned())
         }
     }
 }

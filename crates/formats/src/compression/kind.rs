@@ -81,6 +81,13 @@ impl Compression {
         Some((*form.is.as_ref().ok()?, Path::new(path.file_stem()?)))
     }
 
+    /// Returns the compression of a file that is named so and ends within the first bytes of its compression.
+    pub fn of_cut(path: &Path, bytes: &[u8]) -> Option<Self> {
+        let form = Form::of_extension(path)?;
+        let is_cut = |begin: &&[u8]| bytes.len() < begin.len() && begin.starts_with(bytes);
+        form.is.as_ref().ok().filter(|_| form.begins.iter().any(is_cut)).copied()
+    }
+
     /// Returns the program that compresses files with this file's extension, if gpusort does not.
     pub fn program_of_name(path: &Path) -> Option<&'static str> {
         Form::of_extension(path).filter(|form| form.is.is_err()).map(|form| form.name)
