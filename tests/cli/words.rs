@@ -329,9 +329,6 @@ fn names_have_an_order_of_their_own() {
         sorted(&["-q", "-f", "csv", "-k", &format!("chrom:list={list}")], csv),
         "n,chrom\n2,chr1\n1,chr10\n"
     );
-    // A column of exactly this name comes first.
-    let named = "1:list=x\n2\n1\n";
-    assert_eq!(sorted(&["-q", "-f", "csv", "-k", "1:list=x"], named), "1:list=x\n1\n2\n");
     assert!(refused(&["-k", "1:list=missing.txt"], "a\n").contains("missing.txt: cannot read"));
     assert!(refused(&["-k", &format!("0:list={list}")], "a\n").contains("takes no kind"));
 

@@ -206,7 +206,7 @@ pub(crate) struct OrderArgs {
     #[arg(value_parser = type_or_separator(), help_heading = INPUT)]
     pub(crate) element: TypeArg,
 
-    /// Keep the first N lines at the top [default: 1]; the last of them names the columns
+    /// Keep N lines at the top [default: 1]; the last names the columns
     ///
     /// Tables have a header of one line by default, and so do lines whose key is a name.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
