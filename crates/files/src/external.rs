@@ -109,12 +109,15 @@ impl<'a> External<'a> {
         mut batches: impl RecordBatchReader + Send + 'static,
     ) -> Result<impl RecordBatchReader + Send, Error> {
         let mut writer = StreamWriter::try_new(Vec::new(), &batches.schema()).map_err(failed)?;
+        let mut is_over = false;
         let stream = Filled::new(move |bytes: &mut Vec<u8>| {
             // The writer has the schema before the first batch.
-            if writer.get_ref().is_empty()
-                && let Some(batch) = batches.next()
-            {
-                batch.and_then(|batch| writer.write(&batch)).map_err(io::Error::other)?;
+            if writer.get_ref().is_empty() && !is_over {
+                let batch = batches.next();
+                is_over = batch.is_none();
+                let written = batch
+                    .map_or_else(|| writer.finish(), |batch| batch.and_then(|batch| writer.write(&batch)));
+                written.map_err(io::Error::other)?;
             }
             std::mem::swap(bytes, writer.get_mut());
             Ok(())
