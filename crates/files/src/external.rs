@@ -115,8 +115,10 @@ impl<'a> External<'a> {
             if writer.get_ref().is_empty() && !is_over {
                 let batch = batches.next();
                 is_over = batch.is_none();
-                let written = batch
-                    .map_or_else(|| writer.finish(), |batch| batch.and_then(|batch| writer.write(&batch)));
+                let written = match batch {
+                    Some(batch) => batch.and_then(|batch| writer.write(&batch)),
+                    None => writer.finish(),
+                };
                 written.map_err(io::Error::other)?;
             }
             std::mem::swap(bytes, writer.get_mut());
