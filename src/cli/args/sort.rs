@@ -188,7 +188,7 @@ pub(crate) struct OrderArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Input format; text means plain numbers. -f alone ignores case, as in sort
+    /// Input format; text is numbers; -f alone ignores case
     ///
     /// auto is the format that the extension names, or else lines. With the name of a column as a key, the
     /// first line is a header: of a table if tabs, commas or semicolons separate the name, of columns between
@@ -234,7 +234,7 @@ pub(crate) struct OrderArgs {
     #[arg(short, long, help_heading = INPUT)]
     pub(crate) zero_terminated: bool,
 
-    /// Read only the number at the start of a field: 45% as 45, 12ms as 12
+    /// Read the number at the start of a field: 45%, 12ms
     ///
     /// For keys of numbers, and keys with a kind.
     #[arg(long, help_heading = INPUT)]
