@@ -338,6 +338,6 @@ fn names_have_an_order_of_their_own() {
         assert_eq!(sorted(&[&["-q"], args].concat(), months), expected, "{args:?}");
     }
     let said = refused(&["-k", "1:month"], "Jan\nSept\n");
-    assert!(said.contains("stdin:2: 'Sept' is not the name of a month"), "{said}");
+    assert!(said.contains("standard input:2: 'Sept' is not the name of a month"), "{said}");
     assert_eq!(sorted(&["-q", "-t", "hex"], "f a\n0x10 b\n1 d\n1 c\n"), "1 c\n1 d\nf a\n0x10 b\n");
 }

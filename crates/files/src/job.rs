@@ -332,7 +332,7 @@ impl Job<'_> {
     /// A temporary file, in memory while it takes a quarter of the budget at most.
     #[cfg(feature = "arrow")]
     pub(super) fn spool(&self) -> SpooledTempFile {
-        let most = usize::try_from(super::tables::room(&self.budget) / 4).unwrap_or(usize::MAX);
+        let most = usize::try_from(self.budget.bytes() / 4).unwrap_or(usize::MAX);
         spooled_tempfile_in(most, self.temp_folder())
     }
 
