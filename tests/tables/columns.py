@@ -7,7 +7,6 @@ of them: in all memory or in little, whole or its first rows, each key once, or 
 by all three; it must be the same rows, of the same types, in the order that Python finds.
 """
 
-import argparse
 import decimal
 import math
 import os
@@ -15,13 +14,14 @@ import random
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 
 import duckdb
 import polars
 import pyarrow
 import pyarrow.parquet
+
+from generated import arguments, noticed, run_all
 
 D = decimal.Decimal
 
@@ -261,19 +261,10 @@ def self_test(rng):
     assert same(made, made.take([0, 1, 2, 3, 4]))
     assert not same(made, made.slice(0, 4))
     assert not same(made, made.set_column(1, "at", pyarrow.array(range(5), pyarrow.int32())))
-    with tempfile.TemporaryDirectory() as folder:
-        # Something that only copies must be found out.
-        copy = os.path.join(folder, "copy")
-        with open(copy, "w") as script:
-            script.write('#!/bin/sh\n[ "$1" = check ] || cp "$5" "$7"\n')
-        os.chmod(copy, 0o755)
-        found = 0
-        for _ in range(20):
-            try:
-                case(rng, copy, folder)
-            except Exception:
-                found += 1
-        assert found > 10, f"{found} of 20 wrong answers were noticed"
+    # Something that only copies must be found out.
+    found = noticed(rng, '[ "$1" = check ] || cp "$5" "$7"\n', case)
+    assert found > 10, f"{found} of 20 wrong answers were noticed"
+
 
 
 def row_groups_scanned(path, low, high):
@@ -295,22 +286,11 @@ def engines_skip_row_groups(binary, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("binary")
-    parser.add_argument("--cases", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
+    asked = arguments()
     self_test(random.Random(7))
     with tempfile.TemporaryDirectory() as folder:
         engines_skip_row_groups(asked.binary, folder)
-    for number in range(asked.cases):
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                case(random.Random(asked.seed * 1_000_003 + number), asked.binary, folder)
-            except Exception:
-                print(f"case {number} of seed {asked.seed}", file=sys.stderr)
-                raise
-    print(f"{asked.cases} cases as expected")
+    run_all(asked.cases, asked.seed, lambda rng, folder, _: case(rng, asked.binary, folder))
 
 
 main()

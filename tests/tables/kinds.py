@@ -7,16 +7,17 @@ out as the table says: with the same values and type, with the same values in th
 name with no output. What a sort writes is the same bytes in any memory, but for nulls in Arrow. Keys are compared with pyarrow's sort_indices.
 """
 
-import argparse
 import decimal
 import os
 import random
 import subprocess
-import tempfile
 
 import pyarrow
+import pyarrow.compute
 import pyarrow.ipc
 import pyarrow.parquet
+
+from generated import arguments, noticed, run_all
 
 D = decimal.Decimal
 
@@ -284,28 +285,31 @@ class Case:
             assert read(path).column("id").to_pylist() == [ids[row] for row in order], f"{self.name} as a key"
 
 
+def run_case(case, are_all):
+    """Carry the column through pairs of formats, all or some, and sort by it."""
+    for source, target in (("arrow", "arrow"), ("arrow", "parquet"), ("parquet", "parquet"), ("parquet", "arrow"), ("arrows", "arrow"), ("arrow", "arrows")):
+        if are_all or case.rng.random() < 0.3:
+            case.carried(source, target)
+    case.keyed()
+
+
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("binary")
-    parser.add_argument("document")
-    parser.add_argument("--cases", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
+    asked = arguments("document")
     with open(asked.document, encoding="utf-8") as document:
         rows = [line.strip().strip("|").split("|") for line in document if line.startswith("| `")]
     rows = {name: [cell.strip().replace("`", "") for cell in row] for row in rows for name in row[0].strip().strip("`").split("`, `")}
     made = kinds()
     assert set(rows) == set(made), f"the document and the test differ: {set(rows) ^ set(made)}"
     names = sorted(made)
-    for number in range(max(asked.cases, len(names))):
+
+    def case(rng, folder, number, binary=asked.binary):
         name = names[number % len(names)]
-        with tempfile.TemporaryDirectory() as folder:
-            case = Case(random.Random(asked.seed * 1_000_003 + number), name, made[name], rows[name], asked.binary, folder)
-            for source, target in (("arrow", "arrow"), ("arrow", "parquet"), ("parquet", "parquet"), ("parquet", "arrow"), ("arrows", "arrow"), ("arrow", "arrows")):
-                if number < len(names) or case.rng.random() < 0.3:
-                    case.carried(source, target)
-            case.keyed()
-    print(f"{max(asked.cases, len(names))} cases as expected")
+        run_case(Case(rng, name, made[name], rows[name], binary, folder), number < len(names))
+
+    # Something that only copies must be found out.
+    found = noticed(random.Random(7), 'for last; do :; done\ncp "$5" "$last"\n', lambda rng, stub, folder: case(rng, folder, rng.randrange(len(names)), stub))
+    assert found == 20, f"{found} of 20 wrong answers were noticed"
+    run_all(max(asked.cases, len(names)), asked.seed, case)
 
 
 main()
