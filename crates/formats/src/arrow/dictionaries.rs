@@ -2,6 +2,7 @@
 //! rows of one dictionary move without a comparison of its values.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
@@ -23,12 +24,12 @@ pub struct Dictionaries(HashMap<Vec<usize>, Values>);
 /// The values of a dictionary in all inputs.
 #[derive(Default)]
 struct Values {
-    /// The number of each value, by its bytes; a null has none.
+    /// The number of each value by its bytes, none for a null. Empty unless dictionaries differ.
     numbers: HashMap<Option<Box<[u8]>>, u32>,
     /// The values in the order of their numbers.
     chunks: Vec<ArrayRef>,
     all: Option<ArrayRef>,
-    /// The first input that has other values than the inputs and batches before.
+    /// The first input whose values differ from those of an earlier input or batch.
     differs: Option<usize>,
     /// The values last seen, and their numbers.
     last: Mutex<Option<(ArrayRef, UInt32Array)>>,
@@ -47,7 +48,8 @@ impl Dictionaries {
                 Table::Arrow(file) => {
                     for (column, field) in file.schema.fields().iter().enumerate() {
                         each_field(&mut vec![column], field, &mut |path, field| {
-                            file.dictionaries(field).try_for_each(|values| all.add(path, number, values))
+                            file.dictionaries(field)
+                                .try_for_each(|values| all.add(path, number, table, values))
                         })?;
                     }
                 }
@@ -58,7 +60,7 @@ impl Dictionaries {
             each_field(&mut vec![column], field, &mut |path, field| {
                 let DataType::Dictionary(keys, kind) = field.data_type() else { return Ok(()) };
                 let values = all.0.entry(path.to_vec()).or_default();
-                let values = values.all.insert(joined(kind, &values.chunks).map_err(failed)?);
+                let values = values.all.insert(joined(kind, &mem::take(&mut values.chunks)).map_err(failed)?);
                 let last: ArrayRef = Arc::new(UInt64Array::from(vec![values.len().saturating_sub(1) as u64]));
                 converted(&last, keys).map(drop).map_err(|_| {
                     let (name, count) = (quoted(schema.field(column).name()), values.len());
@@ -102,24 +104,38 @@ impl Dictionaries {
             Ok::<_, Error>(found)
         };
         for found in map_parts(&table.parts(number), of_part) {
-            found?.iter().try_for_each(|(path, values)| self.add(path, number, values))?;
+            found?.iter().try_for_each(|(path, values)| self.add(path, number, table, values))?;
         }
         Ok(())
     }
 
-    fn add(&mut self, path: &[usize], table: usize, values: &ArrayRef) -> Result<(), Error> {
+    fn add(&mut self, path: &[usize], number: usize, table: &Table, values: &ArrayRef) -> Result<(), Error> {
         let known = self.0.entry(path.to_vec()).or_default();
-        let is_first = known.chunks.is_empty();
-        if known.chunks.len() == 1 && *known.chunks[0] == **values {
-            return Ok(());
+        match &known.chunks[..] {
+            [] => {
+                known.chunks.push(values.clone());
+                return Ok(());
+            }
+            [first] if is_same(first, values) || **first == **values => return Ok(()),
+            _ => {}
         }
-        if !is_first {
-            known.differs.get_or_insert(table);
+        if values.data_type().is_nested() {
+            let name = quoted(table.schema().field(path[0]).name());
+            let problem = format!(
+                "column '{name}' has dictionaries of nested values that differ between batches; cast the column to its \
+                 values"
+            );
+            return Err(Error::input(table.name(), problem));
+        }
+        known.differs.get_or_insert(number);
+        if known.numbers.is_empty() {
+            let first = known.chunks.remove(0);
+            known.add(&first).map_err(failed)?;
         }
         known.add(values).map_err(failed)
     }
 
-    /// Returns the first input in which the dictionary at this path has other values than before.
+    /// Returns the first input whose dictionary at this path differs from an earlier one.
     #[must_use]
     pub fn differs(&self, path: &[usize]) -> Option<usize> {
         self.0.get(path)?.differs
@@ -141,10 +157,6 @@ impl Dictionaries {
 impl Values {
     /// Adds the values without a number.
     fn add(&mut self, values: &ArrayRef) -> Result<(), ArrowError> {
-        if values.data_type().is_nested() && self.chunks.is_empty() {
-            self.chunks.push(values.clone());
-            return Ok(());
-        }
         let mut new: Vec<u32> = Vec::new();
         for (row, bytes) in (0..).zip(bytes_of(values)?) {
             let next = self.numbers.len() as u32;
@@ -163,8 +175,8 @@ impl Values {
         let all = self.all.as_ref().expect("all values have been found");
         let dictionary = array.as_any_dictionary();
         let values = dictionary.values();
-        // All dictionaries of nested values are equal.
-        if is_known || is_same(values, all) || values.data_type().is_nested() {
+        let are_equal = self.numbers.is_empty() && values.len() == all.len();
+        if is_known || are_equal || is_same(values, all) {
             return Ok(dictionary.with_values(all.clone()));
         }
         let last = lock(&self.last).clone().filter(|(last, _)| is_same(last, values));
@@ -235,7 +247,7 @@ fn each_field(path: &mut Vec<usize>, field: &Field, take: Take) -> Result<(), Er
     Ok(())
 }
 
-/// Returns an array with what `make` makes of each dictionary within.
+/// Replaces each dictionary within an array by the result of `make`.
 fn each_array(path: &mut Vec<usize>, array: &ArrayRef, make: Make) -> Result<ArrayRef, ArrowError> {
     if matches!(array.data_type(), DataType::Dictionary(..)) {
         return make(path, array);
