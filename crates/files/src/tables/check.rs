@@ -49,7 +49,10 @@ pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
             key.order.empty = if claim.nulls_first { Nulls::First } else { Nulls::Last };
         }
         let parts: Vec<Part> = tables.parts.iter().filter(|part| part.table == number).copied().collect();
-        if let Some(disorder) = rows_in_order(tables, &parts, &keys, true)? {
+        let Some(disorder) = rows_in_order(tables, &parts, &keys, true)? else { continue };
+        // Sorting columns do not define the place of NaN.
+        keys.iter_mut().for_each(|key| key.order.nan = Nulls::First);
+        if !keys.iter().any(TableKey::is_float) || rows_in_order(tables, &parts, &keys, true)?.is_some() {
             return Ok(Some(disorder));
         }
     }

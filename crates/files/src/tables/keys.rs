@@ -125,11 +125,9 @@ impl TableKey {
             && !matches!(self.field.data_type(), DataType::Dictionary(..))
     }
 
-    /// Returns true if the order of the rows can be written as that of a sorting column: of floats, readers expect NaN
-    /// after all numbers.
-    pub(super) fn can_be_claimed(&self) -> bool {
-        let is_float = self.field.data_type().is_floating();
-        self.is_plain() && !(is_float && self.order.nan == Nulls::First)
+    /// Returns true if the key's values are floats.
+    pub(super) fn is_float(&self) -> bool {
+        self.field.data_type().is_floating()
     }
 
     /// Returns the number of columns of words or texts that the key compares by.

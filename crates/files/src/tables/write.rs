@@ -32,7 +32,7 @@ const LEAST: usize = 8 << 20;
 pub(super) fn order_of(keys: &[TableKey]) -> Vec<(usize, bool, bool)> {
     let order = |key: &TableKey| {
         let nulls_first = key.order.empty == Nulls::First;
-        key.can_be_claimed().then_some((key.column(), key.order.descending, nulls_first))
+        key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
     };
     keys.iter().map(order).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
@@ -69,13 +69,13 @@ impl Waiting {
         self.batches.push_back(batch);
     }
 
-    /// Takes the first rows, at most as many as there are.
+    /// Takes the first `rows` rows; that many must wait.
     fn take(&mut self, rows: usize) -> Result<RecordBatch, Error> {
         let mut taken: Vec<RecordBatch> = Vec::new();
         let mut left = rows;
         self.rows -= rows;
         while left > 0 {
-            let batch = self.batches.pop_front().expect("so many rows wait");
+            let batch = self.batches.pop_front().expect("the rows wait");
             let count = batch.num_rows().min(left);
             taken.push(batch.slice(0, count));
             left -= count;
