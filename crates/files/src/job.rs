@@ -329,10 +329,10 @@ impl Job<'_> {
         Ok(output)
     }
 
-    /// A temporary file, in memory while it takes a quarter of the budget at most.
+    /// A temporary file, in memory up to a sixteenth of the budget.
     #[cfg(feature = "arrow")]
     pub(super) fn spool(&self) -> SpooledTempFile {
-        let most = usize::try_from(self.budget.bytes() / 4).unwrap_or(usize::MAX);
+        let most = usize::try_from(self.budget.bytes() / 16).unwrap_or(usize::MAX);
         spooled_tempfile_in(most, self.temp_folder())
     }
 

@@ -195,14 +195,15 @@ impl<'a> Chunks<'a> {
         if (text.bytes.len() - begin) as u64 <= most {
             return Ok(());
         }
+        let end = text.bytes.len();
         self.end_part(text, begin);
         let start = text.parts.last().map_or(begin, |part| part.range.start);
         let place = text.line_of(start, self.dialect.fields.are_tokens());
         let all = human::bytes(self.budget.total());
         let opened = self.open.as_mut().filter(|opened| opened.size.is_some());
         let problem = if let Some(opened) = opened {
-            let mut row = LongRow::new(&text.bytes[begin..], self.dialect.fields);
-            let (mut length, mut block) = ((text.bytes.len() - begin) as u64, vec![0; 1 << 16]);
+            let mut row = LongRow::new(&text.bytes[begin..end], self.dialect.fields);
+            let (mut length, mut block) = ((end - begin) as u64, vec![0; 1 << 16]);
             while let count @ 1.. = opened.read_some(&mut block)? {
                 let end = row.end(&block[..count]);
                 length += end.unwrap_or(count) as u64;

@@ -93,7 +93,7 @@ mod tests {
                 let mut key = Vec::new();
                 names.push(text.as_bytes(), false, descending, &mut key);
                 key.push(0);
-                // As rows of texts turn.
+                // A descending text key inverts its bytes.
                 if descending { key.iter().map(|byte| !byte).collect() } else { key }
             };
             let mut listed = vec!["chr1", "chr2", "chr10", "X"];

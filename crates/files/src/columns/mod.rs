@@ -46,7 +46,7 @@ enum Values<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// Numbers of one of the eleven types, in the order of [`sort`](gpusort_engine::sort) with all NaNs equal.
+    /// Numbers of one of the eleven types, in the order of `gpusort::sort` with all NaNs equal.
     pub fn numbers<T: Element>(values: &'a [T]) -> Self {
         Self::of(Values::Numbers(Box::new(values)))
     }

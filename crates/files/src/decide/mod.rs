@@ -66,7 +66,7 @@ pub struct Decisions {
     pub type_assumed: bool,
     /// True if the inputs were looked at and have no bytes behind a byte order mark.
     pub is_nothing: bool,
-    /// The columns of a table that is converted into another format.
+    /// The columns of the output table, if the input is converted to another format.
     #[cfg(feature = "arrow")]
     pub(super) columns: Option<TextColumns>,
 }

@@ -30,7 +30,8 @@ impl Job<'_> {
         let tables = Tables::new(self, Vec::new(), schema.clone());
         let keys = &self.decisions.how.keys;
         let [all, some] = [false, true].map(|has_empty| columns.order(keys, has_empty));
-        let order = if all.len() > some.len() && table.has_empty(&all)? { some } else { all };
+        let is_asked = all.len() > some.len() && report.counts.empty > 0;
+        let order = if is_asked && table.has_empty(&all)? { some } else { all };
         let most = usize::try_from(room(&self.budget) / 4).ok();
         let mut sink = Sink::new(&tables, schema, &order, &mut output, most)?;
         if let Some(misfit) = table.each(&mut |batch| sink.write(batch))? {

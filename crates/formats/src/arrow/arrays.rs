@@ -49,7 +49,7 @@ pub fn within(kind: &DataType) -> Vec<&FieldRef> {
     }
 }
 
-/// The type with what `to` makes of the types within.
+/// Replaces each type within a type by the result of `to`.
 pub fn map_within(kind: &DataType, to: &mut dyn FnMut(&DataType) -> DataType) -> DataType {
     use DataType::{
         Dictionary, FixedSizeList, LargeList, LargeListView, List, ListView, Map, RunEndEncoded, Struct,

@@ -26,6 +26,9 @@ use crate::text::{self, MARK};
 /// The number of bytes read at once.
 const CHUNK: usize = 16 << 20;
 
+/// The most rows whose values are places in the text at once.
+const ROWS: usize = 1 << 14;
+
 /// The columns of tables in a text format.
 #[derive(Clone, Debug)]
 pub struct TextColumns {
@@ -34,6 +37,8 @@ pub struct TextColumns {
     /// Words that count as empty.
     na: Vec<Vec<u8>>,
     kinds: kind::Columns,
+    /// The number of bytes whose values `kinds` keep.
+    looked: usize,
 }
 
 impl TextColumns {
@@ -63,7 +68,7 @@ impl TextColumns {
             }
             kinds.push((name.to_owned(), Kind::default()));
         }
-        Ok(Self { dialect, origin, na: spelling.empty.clone(), kinds })
+        Ok(Self { dialect, origin, na: spelling.empty.clone(), kinds, looked: 0 })
     }
 
     /// Keeps the types that hold these rows.
@@ -72,10 +77,19 @@ impl TextColumns {
     ///
     /// The offset of a row without columns or with a value that no type holds, and a description.
     pub fn add(&mut self, bytes: &[u8]) -> Result<(), (usize, String)> {
-        let rows = self.rows(bytes);
-        let values = self.values(bytes, &rows, true)?;
-        let place = |(name, misfit): (String, _)| placed(bytes, &rows, &name, misfit);
-        add_all(&mut self.kinds, &values, &self.origin).map_err(place)
+        /// The limit of bytes whose values are kept.
+        const MOST: usize = 8 << 20;
+        for rows in self.rows(bytes).0.chunks(ROWS) {
+            let values = self.values(bytes, rows, true)?;
+            let place = |(name, misfit): (String, _)| placed(bytes, rows, &name, misfit);
+            add_all(&mut self.kinds, &values, &self.origin).map_err(place)?;
+        }
+        self.looked += bytes.len();
+        if self.looked > MOST {
+            map_parts(&mut self.kinds, |(_, kind)| kind.narrow());
+            self.looked = 0;
+        }
+        Ok(())
     }
 
     /// Keeps one type for each column, when the sample is complete.
@@ -89,10 +103,9 @@ impl TextColumns {
     }
 
     /// Returns the order of the columns by the leading keys: column, true for descending order, true for nulls
-    /// first. A text key counts only without texts that are empty as keys and values in their column (`has_empty` is
-    /// false).
+    /// first. If `has_empty`, some keys are empty where their columns have values: these keys do not count.
     pub fn order(&self, keys: &[ResolvedKey], has_empty: bool) -> Vec<(usize, bool, bool)> {
-        let is_json = self.origin.is_json;
+        let (is_json, has_na) = (self.origin.is_json, !self.na.is_empty());
         let column = |key: &ResolvedKey| {
             let is_at = |(number, (name, _)): &(usize, &(String, Kind))| match &key.column {
                 ColumnAt::Field(column) => column == number,
@@ -101,13 +114,19 @@ impl TextColumns {
             };
             let (number, (name, kind)) = self.kinds.iter().enumerate().find(is_at)?;
             let order = key.order;
-            let is_plain = key.spelling.marks.is_none() && key.spelling.times.is_none() && key.sign.is_none();
+            let spelling = &key.spelling;
+            let is_plain = spelling.marks.is_none()
+                && spelling.times.is_none()
+                && key.sign.is_none()
+                && (is_json || !has_na || !has_empty);
             let is_same = match (order.reading, kind.field(name).data_type()) {
                 // JSON has a zero with a sign, which is equal to zero as a key.
-                (Reading::Numbers, DataType::Float64) => is_plain && !is_json && order.nan == Nulls::Last,
+                (Reading::Numbers, DataType::Float64) => is_plain && !is_json,
                 (Reading::Numbers, DataType::Int64 | DataType::UInt64 | DataType::Decimal128(..))
                 | (Reading::Times, DataType::Date32 | DataType::Timestamp(..)) => is_plain,
-                (Reading::Text(TextOrder::Bytes), DataType::Utf8) => !order.nocase && (is_json || !has_empty),
+                (Reading::Text(TextOrder::Bytes), DataType::Utf8) => {
+                    !order.nocase && if is_json { !has_na } else { !has_empty }
+                }
                 _ => false,
             };
             is_same.then_some((number, order.descending, order.empty == Nulls::First))
@@ -115,8 +134,9 @@ impl TextColumns {
         keys.iter().map_while(column).collect()
     }
 
-    /// Returns the offsets of the rows. Blank rows count only if the table has a single column.
-    fn rows(&self, bytes: &[u8]) -> Vec<usize> {
+    /// Returns the offsets of the rows, and the end of the last one. Blank rows count only if the table has a single
+    /// column.
+    fn rows(&self, bytes: &[u8]) -> (Vec<usize>, usize) {
         let (mut rows, mut at) = (Vec::new(), 0);
         while at < bytes.len() {
             if let Some(next) = self.dialect.comment(bytes, at) {
@@ -130,7 +150,7 @@ impl TextColumns {
             }
             at = next;
         }
-        rows
+        (rows, at)
     }
 
     /// Returns the values of the columns in these rows, and if `is_open` of other members.
@@ -258,12 +278,17 @@ impl<'c> TextTable<'c> {
     /// # Errors
     ///
     /// I/O errors; errors of `take`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the text does not end with a row.
     pub fn each(
         &self,
         take: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<Option<(Vec<u8>, String)>, Error> {
         self.chunks(|bytes, _| {
-            let rows = self.columns.rows(bytes);
+            let (rows, end) = self.columns.rows(bytes);
+            assert_eq!(end, bytes.len(), "chunks have whole rows");
             let part = rows.len().div_ceil(2 * parallel::threads()).max(1 << 10);
             for batch in map_parts(rows.chunks(part), |rows| self.columns.batch(bytes, rows)) {
                 match batch {
@@ -278,23 +303,28 @@ impl<'c> TextTable<'c> {
         })
     }
 
-    /// Returns true if one of these columns has a text that is empty as a key, such as `""` or blanks alone.
+    /// Returns true if one of these columns has a value that is empty as a key: `""`, blanks alone, or a word for empty
+    /// fields with quotes or blanks around it.
     ///
     /// # Errors
     ///
     /// I/O errors.
     pub fn has_empty(&self, order: &[(usize, bool, bool)]) -> Result<bool, Error> {
-        let fields = self.columns.dialect.fields;
-        let is_empty = |field: &[u8]| fields.value(field).is_empty();
+        let columns = self.columns;
+        let is_empty = |field: &[u8]| {
+            let value = columns.dialect.fields.value(field);
+            value.is_empty() || columns.na.iter().any(|word| **word == *value)
+        };
         let found = self.chunks(|bytes, _| {
-            // A row without columns is an error of `each`.
-            let Ok(values) = self.columns.values(bytes, &self.columns.rows(bytes), false) else {
-                return Ok(Some(()));
+            let has_any = |rows: &[usize]| {
+                // A row without columns is an error of `each`.
+                columns.values(bytes, rows, false).map_or(true, |values| {
+                    order
+                        .iter()
+                        .any(|&(column, ..)| values[column].1.iter().flatten().any(|field| is_empty(field)))
+                })
             };
-            Ok(order
-                .iter()
-                .any(|&(column, ..)| values[column].1.iter().flatten().any(|field| is_empty(field)))
-                .then_some(()))
+            Ok(columns.rows(bytes).0.chunks(ROWS).any(has_any).then_some(()))
         })?;
         Ok(found.is_some())
     }

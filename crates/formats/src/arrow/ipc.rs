@@ -114,7 +114,7 @@ impl File {
     }
 }
 
-/// What is wrong with data.
+/// A problem with the data.
 type Problem = Box<dyn std::error::Error>;
 
 fn of_message(schema: arrow_ipc::Schema) -> Result<SchemaRef, Problem> {
@@ -131,7 +131,7 @@ fn blocks_of_file(stored: &Stored) -> Result<(SchemaRef, Vec<Block>), Problem> {
     const END: usize = 10;
     /// Padding between messages is shorter; a message is longer.
     const PADDING: u64 = 64;
-    let cut = "it does not end with the footer of an Arrow file, so it was cut, or other bytes follow; write it again";
+    let cut = "it does not end with the footer of an Arrow file, so it was cut, or other bytes follow";
     let end = stored.size().checked_sub(END as u64).ok_or(cut)?;
     let last = stored.at(end, END)?;
     let length = u32::from_le_bytes(*last.first_chunk().expect("the last bytes begin with a length"));
@@ -152,9 +152,7 @@ fn blocks_of_file(stored: &Stored) -> Result<(SchemaRef, Vec<Block>), Problem> {
     let mut at = places.first().map_or(begin, |&(place, _)| place);
     for (place, length) in places.into_iter().chain([(begin, 0)]) {
         if place < at || place - at > PADDING {
-            return Err(
-                "the footer does not name all messages, so the file is damaged; write it again".into()
-            );
+            return Err("the footer does not name all messages".into());
         }
         at = place.checked_add(length).ok_or("impossible length of a message")?;
     }
@@ -166,7 +164,8 @@ fn blocks_of_stream(stored: &Stored) -> Result<(SchemaRef, Vec<Block>), Problem>
     let (mut schema, mut blocks, mut at) = (None, Vec::new(), 0);
     loop {
         if at + 4 > stored.size() {
-            let cut = "the stream lacks its end-of-stream marker, so it was cut; write it again, and close its writer";
+            let cut =
+                "the stream lacks its end-of-stream marker, so it was cut, or its writer was not closed";
             return Err(cut.into());
         }
         let word = |place| -> Result<i32, Problem> {

@@ -19,7 +19,7 @@ use crate::format::Format;
 use crate::json::{self, Value};
 use crate::number::integer;
 use crate::parallel::map_parts;
-use gpusort_values::number::{self, Notation, Reader};
+use gpusort_values::number::{Notation, Reader};
 
 /// The key of a field's metadata that says how its values are spelled, unless as Arrow writes them.
 pub(super) const SPELLING: &str = "gpusort:spelling";
@@ -27,7 +27,7 @@ pub(super) const SPELLING: &str = "gpusort:spelling";
 /// The spelling of floats without `.0`.
 const SHORT: &str = "short";
 
-/// The spelling of numbers and booleans kept as text.
+/// The spelling of JSON numbers kept as text.
 pub(super) const RAW: &str = "raw";
 
 /// The source of the values of columns.
@@ -147,9 +147,13 @@ impl Type {
     fn all(first: &str, token: Option<Value>, origin: &Origin) -> Vec<Self> {
         let text = Self::new(DataType::Utf8, token);
         if !origin.to.has_columns() {
-            let raw = text.clone().spelled(RAW);
-            let is_raw = origin.to == Format::JsonLines && !origin.is_json;
-            return if is_raw { vec![raw, text] } else { vec![text] };
+            let numbers = text.clone().spelled(RAW);
+            let has_values = origin.to == Format::JsonLines && !origin.is_json;
+            return if has_values {
+                vec![Self::new(DataType::Boolean, None), numbers, text]
+            } else {
+                vec![text]
+            };
         }
         let own = |data| Self::new(data, token);
         let (number, exponent) = first.split_once(['e', 'E']).unwrap_or((first, ""));
@@ -277,7 +281,7 @@ impl Type {
     fn array(&self, texts: &ArrayRef) -> Result<ArrayRef, usize> {
         let strings = texts.as_string::<i32>();
         if self.data == DataType::Utf8 {
-            let wrong = |text: Option<&str>| text.is_some_and(|text| !is_raw(text));
+            let wrong = |text: Option<&str>| text.is_some_and(|text| !json::is_number(text.as_bytes()));
             let row = if self.spelling == RAW { strings.iter().position(wrong) } else { None };
             return row.map_or(Ok(texts.clone()), Err);
         }
@@ -319,15 +323,6 @@ fn is_day(text: &[u8]) -> bool {
 
 fn are_digits(text: &[u8]) -> bool {
     text.iter().all(u8::is_ascii_digit)
-}
-
-/// The limit of bytes of untried values.
-const MOST: usize = 64 << 20;
-
-/// Returns true for a JSON number, NaN and infinities among numbers, and booleans.
-fn is_raw(text: &str) -> bool {
-    let is_word = || number::look(text.as_bytes(), None).is_some_and(|seen| !seen.has_digit);
-    json::is_number(text.as_bytes()) || matches!(text, "true" | "false") || is_word()
 }
 
 impl Default for Kind {
@@ -381,12 +376,20 @@ impl Kind {
                     let problem = "has a value that no type represents exactly beside the others";
                     return Err(Misfit(values[row].expect("nulls have all types"), problem.into()));
                 }
-                if looked.iter().map(Array::get_buffer_memory_size).sum::<usize>() > MOST {
-                    types.retain(|kind| kind.first_other(looked).is_none());
-                    looked.clear();
-                }
                 Ok(())
             }
+        }
+    }
+
+    /// Keeps the types that hold the values kept so far, and frees these values.
+    pub(super) fn narrow(&mut self) {
+        match self {
+            Self::Leaf(types, looked) => {
+                types.retain(|kind| kind.first_other(looked).is_none());
+                looked.clear();
+            }
+            Self::Object(columns) => columns.iter_mut().for_each(|(_, kind)| kind.narrow()),
+            Self::List(kind) => kind.narrow(),
         }
     }
 
@@ -412,7 +415,7 @@ impl Kind {
                 kind.array(&texts(values, kind.token)?).map_err(|row| {
                     let is_raw = kind.spelling == RAW;
                     let name = if is_raw { "numbers".to_owned() } else { kind.data_type().to_string() };
-                    let problem = format!("is {name} in the bytes looked at, and later has another value");
+                    let problem = format!("is {name} by the bytes looked at, but a later value is not");
                     Misfit(values[row].expect("nulls have all types"), problem.into())
                 })
             }
@@ -571,8 +574,15 @@ mod tests {
             let found = kind(fields, false, Format::Parquet);
             assert_eq!(found, Ok((expected, spelling.to_owned())), "{fields:?}");
         }
-        assert_eq!(kind(&["1.50", "NaN"], false, Format::JsonLines), Ok((Utf8, RAW.to_owned())));
-        assert_eq!(kind(&["1.50", "007"], false, Format::JsonLines), Ok((Utf8, String::new())));
+        for (fields, expected, spelling) in [
+            (["1.50", "1e999"], Utf8, RAW),
+            (["1.50", "NaN"], Utf8, ""),
+            (["1.50", "007"], Utf8, ""),
+            (["1.50", "true"], Utf8, ""),
+            (["false", "true"], Boolean, ""),
+        ] {
+            assert_eq!(kind(&fields, false, Format::JsonLines), Ok((expected, spelling.to_owned())));
+        }
     }
 
     #[test]

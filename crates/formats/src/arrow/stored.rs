@@ -144,7 +144,8 @@ pub(super) fn guarded<T, E: Display>(
         let repeated = [&format!("{what} error: "), "EOF: ", "Ipc error: ", "Parser error: "];
         let problem = repeated.into_iter().fold(problem, |problem, repeated| problem.replace(repeated, ""));
         let problem = problem.replace(&format!("Invalid {what} file. "), "");
-        Error::input(name, format!("invalid {what}: {problem}; get the file again"))
+        let remedy = if problem.contains("; ") { "" } else { "; get the file again" };
+        Error::input(name, format!("invalid {what}: {problem}{remedy}"))
     })
 }
 

@@ -19,7 +19,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema};
 use super::arrays;
 use super::kind::{RAW, SPELLING, written};
 use super::stored::failed;
-use crate::error::Error;
+use crate::error::{Error, Hint};
 use crate::format::Format;
 use crate::human::quoted;
 use crate::text::MARK;
@@ -32,7 +32,7 @@ use crate::text::MARK;
 pub fn head(format: Format, schema: &Schema) -> Result<Vec<u8>, Error> {
     plain_all(schema.fields(), format).map_err(|(name, problem)| {
         let problem = format!("column '{name}' is {problem}, which {} cannot represent", format.name());
-        Error::options(problem)
+        Error::options(problem).hinting(Hint::To(Format::Arrow))
     })?;
     let mut head = Vec::new();
     if format != Format::JsonLines {
@@ -55,7 +55,7 @@ fn plain_all(fields: &Fields, format: Format) -> Result<Fields, (String, String)
     let field = |field: &FieldRef| {
         let wrong = |problem| (quoted(field.name()), problem);
         if format == Format::JsonLines && !names.insert(field.name().clone()) {
-            return Err(wrong("there twice".to_owned()));
+            return Err(wrong("one of two with this name".to_owned()));
         }
         let kind = plain(field.data_type(), format).map_err(wrong)?;
         Ok(Field::new(field.name(), kind, field.is_nullable()))
@@ -221,7 +221,7 @@ impl EncoderFactory for Exact {
     }
 }
 
-/// A float, a time, or a number or boolean kept as text.
+/// A float, a time, or a number kept as text.
 struct Value<'a> {
     formatter: ArrayFormatter<'a>,
     is_number: bool,
@@ -234,7 +234,7 @@ impl Encoder for Value<'_> {
         self.text.clear();
         let written = write!(self.text, "{}", self.formatter.value(row));
         let text = self.text.as_str();
-        let is_word = !matches!(text, "true" | "false") && !text.bytes().any(|byte| byte.is_ascii_digit());
+        let is_word = !text.bytes().any(|byte| byte.is_ascii_digit());
         let problem = if written.is_err() || text == INVALID {
             OUTSIDE.to_owned()
         } else if self.is_number && is_word {

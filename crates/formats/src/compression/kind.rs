@@ -81,7 +81,7 @@ impl Compression {
         Some((*form.is.as_ref().ok()?, Path::new(path.file_stem()?)))
     }
 
-    /// Returns the compression of a file that is named so and ends within the first bytes of its compression.
+    /// Returns the compression that the name of a file promises, if the file ends within the first bytes of that compression.
     pub fn of_cut(path: &Path, bytes: &[u8]) -> Option<Self> {
         let form = Form::of_extension(path)?;
         let is_cut = |begin: &&[u8]| bytes.len() < begin.len() && begin.starts_with(bytes);

@@ -170,7 +170,7 @@ impl Column {
             let is_json = class == Class::Invalid && field.json() == Some(Value::Other);
             return Err(if is_json { NotAdded::Json } else { NotAdded::Null(class) });
         }
-        let value = field.value();
+        let value = if class == Class::Invalid { field.value() } else { Cow::default() };
         counts.add(class, if self.key.spans(field.fields) { first_word(&value) } else { &value });
         match &mut self.words {
             keys::Column::Texts(texts) => texts.push_null(class),

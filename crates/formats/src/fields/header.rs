@@ -162,8 +162,11 @@ impl Header {
         });
         let (next, columns) = read.ok_or(UNCLOSED)?;
         let columns = if are_lines { ANY } else { columns };
-        // A CR in an input without any LF.
-        let is_one_line = are_lines && next > end && dialect.fields.line_end() == LineEnd::Lf;
+        // A CR in an input without any LF; a NUL means binary data.
+        let is_one_line = are_lines
+            && next > end
+            && dialect.fields.line_end() == LineEnd::Lf
+            && memchr::memchr(0, &bytes[start..end]).is_none();
         cr |= is_one_line && memchr::memchr(b'\r', bytes[start..end].trim_ascii_end()).is_some();
         if cr && (dialect.header > 0 || next > end) {
             return Err(LONE_CR);

@@ -49,7 +49,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All kinds that have names; a list has the name of its file.
+    /// The kinds that have a name. [`Kind::List`] has none, since its modifier names a file.
     pub const ALL: [(&'static str, Self); 8] = [
         ("number", Self::Number),
         ("time", Self::Time),
@@ -330,7 +330,13 @@ impl Key {
 
     /// Returns the problem of a key that no input supports.
     pub fn problem(&self) -> Option<String> {
-        self.refused().filter(|_| self.readings.len() == 1)
+        if let Some(refused) = self.refused().filter(|_| self.readings.len() == 1) {
+            return Some(refused);
+        }
+        let is_list = self.readings.iter().any(|reading| reading.said.kind == Some(Kind::List));
+        let has_file = self.list.as_ref().is_some_and(|list| !list.as_os_str().is_empty());
+        (is_list && !has_file)
+            .then(|| format!("key '{}': a list needs a file; use list=FILE", quoted(&self.said)))
     }
 
     /// Returns the problem of a key that can only be the name of a column.
