@@ -37,6 +37,9 @@ const MOST: usize = 1 << 20;
 /// The bytes that a record shares with the one before. Frames whose records share fewer are read without a copy.
 const SHARED: std::ops::Range<usize> = 8..1 << 12;
 
+/// The number of frames whose records are written whole after one whose records share little.
+const WHOLE: u32 = 31;
+
 /// Writes frames record by record.
 pub struct Frame {
     entries: Vec<u8>,
@@ -49,6 +52,8 @@ pub struct Frame {
     record: Vec<u8>,
     /// The length of the records.
     length: usize,
+    /// The number of frames until records may share bytes.
+    whole: u32,
     payload: FramePayload,
     /// The most bytes of a frame of several records.
     most: usize,
@@ -65,7 +70,7 @@ impl Frame {
     /// Creates a writer of frames of at most about `most` bytes, or of one record.
     pub fn new(payload: FramePayload, most: usize) -> Self {
         let (entries, last, record, most) = (Vec::new(), Vec::new(), Vec::new(), most.min(MOST));
-        Self { entries, begin: 0, count: 0, last, record, length: 0, payload, most, sum: None }
+        Self { entries, begin: 0, count: 0, last, record, length: 0, whole: 0, payload, most, sum: None }
     }
 
     /// Adds a record of a piece at this position.
@@ -89,16 +94,18 @@ impl Frame {
                     *sum = sum.wrapping_add(checksum(bytes));
                 }
                 let first = &bytes[..bytes.len().min(SHARED.end)];
-                let shared = shared(first, &self.record);
+                let shared = if self.whole == 0 { shared(first, &self.record) } else { 0 };
                 // The lowest bit tells if the length of shared bytes follows.
                 push_number((bytes.len() - shared) as u64 * 2 + u64::from(shared > 0), &mut self.entries);
                 if shared > 0 {
                     push_number(shared as u64, &mut self.entries);
                 }
                 self.length += bytes.len();
-                self.record.truncate(shared);
-                self.record.extend_from_slice(&first[shared..]);
-                to.drain(before..before + shared);
+                if self.whole == 0 {
+                    self.record.truncate(shared);
+                    self.record.extend_from_slice(&first[shared..]);
+                    to.drain(before..before + shared);
+                }
             }
             FramePayload::Position => push_number(position, &mut self.entries),
             FramePayload::None => {}
@@ -131,6 +138,8 @@ impl Frame {
             let header = numbers.map(u64::to_le_bytes);
             to[self.begin..][..HEADER].copy_from_slice(header.as_flattened());
             to.append(&mut self.entries);
+            let shares_little = bytes > self.length - self.length / 16;
+            self.whole = if self.whole == 0 && shares_little { WHOLE } else { self.whole.saturating_sub(1) };
             (self.count, self.length) = (0, 0);
             self.last.clear();
             self.record.clear();
@@ -359,7 +368,10 @@ fn frames(
         if records as usize > entries || length.saturating_sub(MOST) > bytes {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        if groups.last().is_none_or(|group: &Frames| group.length.saturating_add(length) > PART) {
+        let is_other = |group: &Frames| {
+            group.length.saturating_add(length) > PART || group.has_shared() != (length > bytes)
+        };
+        if groups.last().is_none_or(is_other) {
             groups.push(Frames::default());
         }
         let Some(Frames { text, places, length: all }) = groups.last_mut() else { break };
@@ -394,11 +406,15 @@ struct Frames {
 }
 
 impl Frames {
+    fn has_shared(&self) -> bool {
+        self.length > self.text.len()
+    }
+
     /// Decodes the records, or returns `None` if the frames are damaged.
     fn decoded(self, payload: FramePayload, orders: &[KeyOrder]) -> Option<Piece> {
-        let Self { text: read, places, length } = self;
         // Without shared bytes, the records stay where they were read.
-        let has_shared = length > read.len();
+        let has_shared = self.has_shared();
+        let Self { text: read, places, length } = self;
         let mut text = Vec::with_capacity(if has_shared { length } else { 0 });
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
         let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();

@@ -166,7 +166,7 @@ impl Decoder {
     }
 
     fn ends_early(&self) -> io::Error {
-        let problem = format!("truncated {} data", self.compression.name());
+        let problem = format!("truncated {} data; get the file again", self.compression.name());
         io::Error::new(io::ErrorKind::UnexpectedEof, problem)
     }
 }

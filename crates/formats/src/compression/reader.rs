@@ -284,7 +284,8 @@ mod tests {
                 assert_eq!(content(data, None, piece, 1 << 30, true).unwrap(), data);
             }
             let refused = content(data, Some(Compression::Gzip), 5, 1 << 30, true).unwrap_err();
-            let said = if data.is_empty() { "truncated gzip data" } else { "not gzip data" };
+            let said =
+                if data.is_empty() { "truncated gzip data; get the file again" } else { "not gzip data" };
             assert_eq!(refused.to_string(), said);
         }
     }
