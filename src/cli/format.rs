@@ -59,7 +59,7 @@ pub(super) fn check_output(
     }
     let input = order.and_then(|order| order.files.first()).map(|file| extension_of(file));
     let from = order.and_then(|order| order.from).map(Format::name);
-    let is_table = |name: &&str| ["csv", "tsv"].contains(name);
+    let is_table = |name: &&str| ["csv", "tsv", "jsonl", "parquet", "arrow"].contains(name);
     let other = [input.as_deref(), from].into_iter().flatten().find(is_table).unwrap_or("txt");
     let meant = human::said(shell(&beside.with_extension(other).to_string_lossy()));
     bail!("{name}: cannot write {extension}; use -o {meant}")

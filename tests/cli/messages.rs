@@ -172,10 +172,7 @@ fn a_remedy_that_is_offered_was_tried() {
     assert!(said.ends_with("; use -k b\n"), "{said}");
     let ragged = "a,b\n2,1\n1\n";
     let said = refused(&["sort", "-f", "csv", "-k", "a"], ragged);
-    let remedy = "correct the row, or use --from lines --delimiter ','\n";
-    assert!(said.ends_with(remedy), "{said}");
-    let lines = sorted(&["sort", "-q", "--from", "lines", "--delimiter", ",", "-k", "a"], ragged);
-    assert_eq!(lines, "a,b\n1\n2,1\n");
+    assert!(said.ends_with("; correct the row\n"), "{said}");
     let said = refused(&["sort", "--invalid", "last"], "3\n1\nx\n");
     assert!(
         said.ends_with("--invalid has no effect on lines without a key; use -n, or name a key\n"),

@@ -299,7 +299,7 @@ impl Task<'_> {
     ///
     /// # Errors
     ///
-    /// I/O errors.
+    /// I/O errors; a damaged range; another number of records or type than the tasks wrote.
     pub fn reduce(&self, sources: Vec<Source>, has_head: bool, to: To) -> Result<Report, Error> {
         /// The most records or bytes of all ranges.
         const MOST: u64 = 1 << 56;

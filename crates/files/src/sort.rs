@@ -216,7 +216,9 @@ fn gzip_to(output: Option<&Path>, replaced: Option<Compression>) -> Result<Compr
     let mut meant = plain.unwrap_or_default().to_owned();
     meant.push(".gz");
     let [name, meant] = [path, &path.with_file_name(meant)].map(human::path);
-    Err(Error::option("bgzf", format!("writes gzip, but {name} names another format; use -o {meant}")))
+    let is_columns = Extension::of(path).format.is_some_and(Format::has_columns);
+    let remedy = if is_columns { "leave it out".to_owned() } else { format!("use -o {meant}") };
+    Err(Error::option("bgzf", format!("writes gzip, but {name} names another format; {remedy}")))
 }
 
 /// The output format, from the input's format and the requested one, and the element type that the

@@ -270,6 +270,11 @@ impl Survey {
         self.months |= 1 << time.month;
     }
 
+    /// Returns true if values of JSON are neither numbers nor strings.
+    pub fn has_other_json(&self) -> bool {
+        self.json[2].count > 0
+    }
+
     /// Adds the fields that follow these.
     pub fn merge(&mut self, mut later: Self) {
         if self.sign.is_some() && later.sign.is_some() && self.sign != later.sign {

@@ -97,10 +97,7 @@ impl Error {
             }
             Hint::Separator => said("use {delimiter} for another separator"),
             Hint::NumbersOrKey => said("use {numeric}, or name a key"),
-            Hint::Ragged('\t') => said("correct the row, or use {from lines} {delimiter tab}"),
-            Hint::Ragged(mark) => {
-                said(&format!("correct the row, or use {{from lines}} {{delimiter '{mark}'}}"))
-            }
+            Hint::Ragged => "correct the row".to_owned(),
             Hint::ColumnNumber(a, b) => format!("use {} or {}", key(&a.to_string()), key(&b.to_string())),
             Hint::Keys(keys) => keys.iter().fold("use".to_owned(), |all, one| all + " " + &key(one)),
             Hint::Delimiter(mark) => {

@@ -32,8 +32,8 @@ pub enum Hint {
     Separator,
     /// Name a key, or set the kind to number.
     NumbersOrKey,
-    /// Correct the row, or sort lines with fields split at this character.
-    Ragged(char),
+    /// Correct the row.
+    Ragged,
     /// Read the numbers as f64, which rounds them.
     Rounding,
     /// Read the input in this format.

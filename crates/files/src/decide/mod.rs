@@ -14,6 +14,7 @@ mod errors;
 mod look;
 
 use std::ops::Range;
+use std::slice;
 
 use gpusort_values::survey::{Decision, Example, Found, Note as KindNote, Survey};
 
@@ -21,6 +22,7 @@ use self::columns::Columns;
 use self::look::Look;
 use gpusort_base::error::{Error, Hint, Remedy};
 use gpusort_base::format::Format;
+use gpusort_base::human::quoted;
 #[cfg(feature = "arrow")]
 use gpusort_formats::arrow::from_text::TextColumns;
 use gpusort_formats::fields::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
@@ -208,9 +210,7 @@ impl Decider<'_> {
             decisions.notes.extend(note.map(Note::Header));
             let separator = header.separator().filter(|separator| matches!(separator, ';' | '\t'));
             if let Some(separator) = separator.filter(|_| asked.delimiter.is_none()) {
-                decisions
-                    .notes
-                    .push(Note::Separator(gpusort_base::human::quoted(header.name_of(0)), separator));
+                decisions.notes.push(Note::Separator(quoted(header.name_of(0)), separator));
             }
         }
         Ok(decisions)
@@ -253,19 +253,37 @@ impl Decider<'_> {
         if !self.asked.by.keys.is_empty() {
             return error;
         }
-        let fits = |key: &String| {
-            let by = KeySpec { keys: vec![Key::parse(key)], ..self.asked.by.clone() };
-            let Ok(keys) = columns.keys(&by, "") else { return false };
-            let kind = InputKind::Table(columns.dialect);
-            let mut decisions = Decisions::new(self.asked, kind, keys);
+        let decided = |names: &[String]| {
+            let by = KeySpec {
+                keys: names.iter().map(|name| Key::parse(name)).collect(),
+                ..self.asked.by.clone()
+            };
+            let keys = columns.keys(&by, "").ok()?;
+            let mut decisions = Decisions::new(self.asked, InputKind::Table(columns.dialect), keys);
             (decisions.how.by, decisions.how.columns) = (by, columns.header.columns);
-            self.decide_keys(&mut decisions, &columns.header).is_ok()
+            Some(decisions)
         };
         let header = columns.header.names().count();
         let count = if header > 0 { header } else { columns.header.columns };
-        let names: Vec<String> = (0..count.min(MOST)).map(|at| columns.header.name_of(at)).collect();
-        let texts = names.iter().map(|name| format!("{name}:text"));
-        match names.iter().cloned().chain(texts).find(fits) {
+        // A number names a column whose name is another column's, or cannot be typed.
+        let name = |at: usize| {
+            let names = [columns.header.name_of(at), (at + 1).to_string()];
+            names.into_iter().find(|name| quoted(name) == *name && decided(slice::from_ref(name)).is_some())
+        };
+        let names: Vec<String> = (0..count.min(MOST)).filter_map(name).collect();
+        let surveyed = decided(&names).and_then(|decisions| self.look.survey(&decisions.how).ok());
+        let (mut clear, mut texts) = (Vec::new(), Vec::new());
+        for (name, survey) in names.into_iter().zip(surveyed.iter().flat_map(|surveyed| &surveyed.columns)) {
+            if !survey.has_other_json() {
+                texts.push(format!("{name}:text"));
+                clear.extend(matches!(survey.decide(), Decision::Kind(..)).then_some(name));
+            }
+        }
+        let fits = |key: &String| {
+            let mut decisions = decided(slice::from_ref(key)).expect("the name or the number was found");
+            self.decide_keys(&mut decisions, &columns.header).is_ok()
+        };
+        match clear.into_iter().chain(texts).find(fits) {
             Some(key) => error.hinting(Hint::Remedies([Remedy::Key(key.into())].into())),
             None => error.unhinted(),
         }
@@ -443,7 +461,7 @@ impl Decider<'_> {
 
 /// Returns a field for notes.
 fn shown(example: &Example) -> String {
-    gpusort_base::human::quoted(&example.text)
+    quoted(&example.text)
 }
 
 /// Completes a key of a requested kind from its fields: the sign of numbers, the form of times.

@@ -27,7 +27,8 @@ impl Job<'_> {
         let columns = self.decisions.columns.as_ref().expect("the columns of converted tables are known");
         let table = TextTable::new(self.inputs[0].name(), Stored::spooled(spool)?, columns);
         let schema = columns.schema();
-        let tables = Tables::new(self, Vec::new(), schema.clone());
+        let (rows, bytes) = (report.records, table.size());
+        let tables = Tables { rows, bytes, ..Tables::new(self, Vec::new(), schema.clone()) };
         let keys = &self.decisions.how.keys;
         let [all, some] = [false, true].map(|has_empty| columns.order(keys, has_empty));
         let is_asked = all.len() > some.len() && report.counts.empty > 0;

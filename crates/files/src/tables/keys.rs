@@ -67,8 +67,10 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         }
         let order = KeyOrder { nocase: found.order.nocase && is_text, ..found.order };
         if matches!(kind, DataType::Dictionary(..)) && !order.compares_bytes() {
-            let change = if order.nocase { "leave out nocase or ignore-case" } else { "remove the kind" };
-            return Err(wrong(format!("is a dictionary, which sorts by the bytes of its strings; {change}")));
+            let change = if order.nocase { "nocase or ignore-case" } else { "the kind" };
+            let problem =
+                "is a dictionary, which sorts by the bytes of its strings, or by code if it is ordered";
+            return Err(wrong(format!("{problem}; leave out {change}")));
         }
         // Read as text, a dictionary has the order of its strings.
         let field = if found.order.reading == Reading::Any {

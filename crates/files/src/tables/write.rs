@@ -19,11 +19,14 @@ use gpusort_formats::arrow::arrays::{self, deduplicated, gathered, joined};
 use gpusort_formats::arrow::{Table, failed, ipc, parquet, to_text};
 use gpusort_order::Nulls;
 
-/// The number of rows encoded at once: pages end between them, so it is the same for any memory.
+/// The most rows encoded at once as Parquet.
 const ROWS: usize = 1 << 13;
 
-/// The maximum rows of a batch of Arrow, and its approximate bytes.
-const BATCH: (usize, u64) = (1 << 16, 8 << 20);
+/// The most rows of a batch of Arrow.
+const BATCH: usize = 1 << 16;
+
+/// The approximate bytes of the rows that are encoded at once, and of a batch of Arrow.
+const BYTES: u64 = 8 << 20;
 
 /// The least limit of a row group in bytes: encoders take memory before their first row.
 const LEAST: usize = 8 << 20;
@@ -49,6 +52,8 @@ pub(super) enum Sink<'o, 'w> {
 /// Row groups of a Parquet file.
 pub(super) struct Groups<'o, 'w> {
     writer: parquet::Writer<&'o mut Output<'w>>,
+    /// The number of rows encoded at once. Pages end between them, so the number is the same for any memory.
+    step: usize,
     /// The approximate limit of an encoded group in bytes.
     most: usize,
     /// The encoders of the open group, and its number of rows.
@@ -100,6 +105,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         most: Option<usize>,
     ) -> Result<Self, Error> {
         let (job, first) = (tables.job, tables.all.first());
+        let rows = usize::try_from(BYTES / tables.size_of_row().max(1)).unwrap_or(usize::MAX).max(1);
         let format = job.format();
         if format.is_table() {
             let head = to_text::head(format, &batches)?;
@@ -109,13 +115,13 @@ impl<'o, 'w> Sink<'o, 'w> {
         if format == Format::Arrow {
             let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };
             let writer = ipc::Writer::new(output, &tables.schema, compression)?;
-            let rows = usize::try_from(BATCH.1 / tables.size_of_row().max(1)).unwrap_or(usize::MAX);
-            return Ok(Self::Arrow(writer, rows.clamp(1 << 10, BATCH.0), Waiting::default()));
+            return Ok(Self::Arrow(writer, rows.min(BATCH), Waiting::default()));
         }
         let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
         let writer = parquet::Writer::new(output, like, (&tables.schema, batches), job.parquet, order)?;
         let most = most.map_or(usize::MAX, |most| most.max(LEAST));
-        Ok(Self::Parquet(Box::new(Groups { writer, most, open: None, waiting: Waiting::default() })))
+        let (step, waiting) = (rows.min(ROWS), Waiting::default());
+        Ok(Self::Parquet(Box::new(Groups { writer, step, most, open: None, waiting })))
     }
 
     /// Writes the rows at these positions of all batches.
@@ -126,7 +132,7 @@ impl<'o, 'w> Sink<'o, 'w> {
             return groups.write_all(&mut columns, positions);
         }
         let columns = all_joined(&mut columns)?;
-        let rows = if let Self::Arrow(_, rows, _) = self { *rows } else { BATCH.0 };
+        let rows = if let Self::Arrow(_, rows, _) = self { *rows } else { BATCH };
         let parts: Vec<_> = ranges(positions.len(), rows).collect();
         for parts in parts.chunks(2 * parallel::threads()) {
             for batch in map_parts(parts, |part| gathered(&schema, &columns, &positions[part.clone()])) {
@@ -210,7 +216,7 @@ impl Groups<'_, '_> {
                 }
             }
             let done = map_parts(tasks, |(part, array, mut encode)| {
-                for rows in part.chunks(ROWS) {
+                for rows in part.chunks(self.step) {
                     encode.write(&take(array, &UInt32Array::from(rows.to_vec()), None).map_err(failed)?)?;
                 }
                 encode.finish()
@@ -233,7 +239,7 @@ impl Groups<'_, '_> {
     fn encode(&mut self, are_all: bool) -> Result<(), Error> {
         loop {
             let left = self.writer.rows - self.open.as_ref().map_or(0, |(_, rows)| *rows);
-            let whole = left.min(ROWS);
+            let whole = left.min(self.step);
             let count = whole.min(self.waiting.rows);
             if count == 0 || count < whole && !are_all {
                 return Ok(());

@@ -183,7 +183,10 @@ impl TextColumns {
                 }
             });
             if read.is_none_or(|(_, count)| count != self.kinds.len()) {
-                return Err((row, "has another number of fields than the header".to_owned()));
+                return Err((
+                    row,
+                    "has another number of fields than the header; correct the row".to_owned(),
+                ));
             }
         }
         Ok(values)
@@ -236,6 +239,11 @@ impl<'c> TextTable<'c> {
     /// A table with these columns.
     pub fn new(name: String, stored: Stored, columns: &'c TextColumns) -> Self {
         Self { name, stored, columns }
+    }
+
+    /// Returns the size in bytes.
+    pub fn size(&self) -> u64 {
+        self.stored.size()
     }
 
     /// Returns the bytes from `at` on, up to a result of `find` at least, or all bytes.

@@ -193,7 +193,10 @@ fn objects(columns: &[(Field, ArrayRef)], rows: usize) -> Result<Vec<u8>, Error>
     let Some(problem) = problem.get() else { return Ok(bytes) };
     // One column of several has the value.
     match columns {
-        [(field, _)] => Err(Error::options(format!("column '{}' {problem}", quoted(field.name())))),
+        [(field, _)] => {
+            let problem = format!("column '{}' {problem}", quoted(field.name()));
+            Err(Error::options(problem).hinting(Hint::To(Format::Arrow)))
+        }
         _ => columns.chunks(1).try_fold(Vec::new(), |_, column| objects(column, rows)),
     }
 }

@@ -371,7 +371,7 @@ impl Header {
     /// Returns the problem and a hint for a key that no record has.
     pub fn lacking(&self, key: &ResolvedKey) -> (String, Option<Hint>) {
         let mut problem = format!("no record has the field '{}'", key.shown());
-        if self.names.is_some() {
+        if self.names().next().is_some() {
             problem += &format!("; the first record has {}", self.shown());
         }
         if self.json == Some(b'[') {

@@ -373,9 +373,7 @@ impl<'a> Layout<'a> {
             Wrong::Ragged(count) => {
                 let fields = if count == 1 { "field" } else { "fields" };
                 let problem = format!("{count} {fields}, but the first row has {}", self.how.columns);
-                let error = Error::input(self.place(row), problem);
-                let Fields::Quoted(mark) = self.dialect.fields else { return error };
-                error.hinting(Hint::Ragged(mark.into()))
+                Error::input(self.place(row), problem).hinting(Hint::Ragged)
             }
             Wrong::TooMany(rows) => Error::limit("records in one sort", rows, u32::MAX.into()),
             Wrong::Several => self.several(row),
