@@ -235,8 +235,12 @@ fn what_a_format_cannot_hold_is_an_error_that_names_the_column() {
     let args = ["sort", "-q", "-f", "jsonl", "-k", "a", "--comments", "--to", "csv"];
     assert_eq!(sorted(&args, commented), "a\n1\n2\n");
     let csv = folder.write("nan.csv", "id,x\n1,NaN\n2,0.5\n");
-    let error = refused(&["sort", "-k", "id", "--to", "jsonl", &csv], "");
-    assert!(error.contains("column 'x' has NaN, which JSON cannot represent"), "{error}");
+    let texts = "{\"id\":1,\"x\":\"NaN\"}\n{\"id\":2,\"x\":\"0.5\"}\n";
+    assert_eq!(sorted(&["sort", "-q", "-k", "id", "--to", "jsonl", &csv], ""), texts);
+    let nan = folder.arg("nan.parquet");
+    assert!(run(&["sort", "-q", "-k", "id", &csv, "-o", &nan], "").status.success());
+    let error = refused(&["sort", "-k", "id", "--to", "jsonl", &nan], "");
+    assert!(error.contains("column 'x' has NaN, which JSON cannot represent; use --to arrow"), "{error}");
     // What a number would lose stays text.
     let csv = folder.write("zip.csv", "zip,n\n00501,1.50\n94103,2\n");
     let out = sorted(&["sort", "-q", "-k", "n", "--to", "jsonl", &csv], "");

@@ -83,7 +83,7 @@ impl ArrowArray {
     #[new]
     fn new(py: Python, object: &Bound<PyAny>) -> PyResult<Self> {
         let (field, chunks) = chunks(object)?;
-        let array = py.detach(|| joined(field.data_type(), &chunks)).map_err(failed)?;
+        let array = unlocked(py, usize::MAX, None, || joined(field.data_type(), &chunks))?.map_err(failed)?;
         Ok(Self { field, array })
     }
 
@@ -119,11 +119,11 @@ impl ArrowArray {
     /// The elements at these i64 positions.
     fn take(&self, py: Python, positions: &Bound<PyAny>) -> PyResult<Self> {
         let positions = pyo3::buffer::PyBuffer::<i64>::get(positions)?.to_vec(py)?;
-        let array = py.detach(|| {
+        let array = unlocked(py, usize::MAX, None, || {
             let positions: Vec<u32> = positions.iter().map(|&position| position as u32).collect();
             taken(&self.array, &positions)
         });
-        Ok(Self { field: self.field.clone(), array: array.map_err(failed)? })
+        Ok(Self { field: self.field.clone(), array: array?.map_err(failed)? })
     }
 
     /// Writes the rank of each element in this order, from 0, as i64. Equal elements share a rank: also

@@ -1,11 +1,13 @@
 //! Arguments of a call of the module: arrays in their owners' memory, an order, a device and a number of
 //! threads.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use gpusort::{Element, ElementType, Sorter};
 use gpusort_base::parallel;
 use gpusort_order::{KeyOrder, KeyWords, Nulls, Shape};
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::device::{Device, chosen, cpu};
@@ -108,8 +110,22 @@ pub(crate) fn threads_of(threads: i64) -> PyResult<usize> {
     }
 }
 
-/// Runs `work` with these threads, and without the interpreter lock if worthwhile.
+/// Runs `work` with these threads, and without the interpreter lock if worthwhile. A panic is a RuntimeError.
 pub(crate) fn unlocked<T: Send>(
+    py: Python,
+    n: usize,
+    threads: Threads,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let work = || catch_unwind(AssertUnwindSafe(work));
+    with_threads(py, n, threads, work)?.map_err(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+        PyRuntimeError::new_err(format!("internal error, or data that was changed or is damaged: {said}"))
+    })
+}
+
+fn with_threads<T: Send>(
     py: Python,
     n: usize,
     threads: Threads,

@@ -301,3 +301,102 @@ def test_keys_of_tables():
         gpusort.sort_table(pa.array([{"a": 2}, None]), "a")
     with pytest.raises(np.exceptions.AxisError):
         gpusort.sort(pa.array([2, 1]), axis=7)
+
+
+def test_relations_of_duckdb_keep_their_types():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    connection.sql("CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy', 'BIT')")
+    connection.sql(
+        """CREATE TABLE t AS SELECT m, i AS id, uuid() AS u, ('{"a": ' || i || '}')::JSON AS j, (i * 12345678901234567890123456789::HUGEINT) AS h,
+        '10101'::BIT AS b, '10:00:00+02'::TIMETZ AS tz, [m] AS l, {'a': m, 'b': '1'} AS s FROM
+        (SELECT unnest(['happy', 'sad', 'BIT', NULL, 'ok', 'sad'])::mood AS m, unnest(range(6)) AS i)"""
+    )
+    table = connection.table("t")
+    for keys, order in [
+        ("m", "m, id"),
+        ([("m", "desc"), ("id", "desc")], "m DESC NULLS LAST, id DESC"),
+        ("h", "h"),
+        ("u", "u"),
+        (["j"], "j"),
+    ]:
+        result = gpusort.sort_table(table, keys)
+        assert result.types == table.types
+        assert result.columns == table.columns
+        assert result.fetchall() == connection.sql(f"SELECT * FROM t ORDER BY {order}").fetchall()
+    # The result is of the relation's connection.
+    kept = gpusort.sort_table(table, "m", nulls="first").query("kept", "SELECT count(*), min(id) FROM kept JOIN t USING (id)")
+    assert kept.fetchall() == [(6, 0)]
+    assert connection.sql("SELECT count(*) FROM duckdb_views() WHERE view_name = 'gpusort_rows'").fetchall() == [(0,)]
+    for key in ["b", "tz"]:
+        with pytest.raises(TypeError, match=f"column '{key}' has .* which Arrow changes; cast it to VARCHAR"):
+            gpusort.sort_table(table, key)
+    with pytest.raises(TypeError, match="column 'l' has BIT"):
+        gpusort.sort_table(connection.sql("SELECT 1 AS k, ['1'::BIT] AS l"), "k")
+
+
+def test_errors_of_readers_keep_their_types():
+    schema = pa.schema([("k", pa.int64())])
+    for error in [OSError("network gone"), KeyboardInterrupt(), ZeroDivisionError("no rows")]:
+
+        def batches(error=error):
+            yield pa.record_batch([pa.array([2, 1])], schema=schema)
+            raise error
+
+        with pytest.raises(type(error), match=str(error)):
+            gpusort.sort_table(pa.RecordBatchReader.from_batches(schema, batches()), "k")
+
+
+def test_unordered_categories_of_pandas_are_in_the_order_of_their_codes():
+    pd = pytest.importorskip("pandas")
+    series = pd.Series(["lo", "hi", None, "mid", "lo"], dtype=pd.CategoricalDtype(["lo", "mid", "hi"]))
+    frame = series.to_frame("c")
+    for descending in [False, True]:
+        expected = frame.sort_values("c", ascending=not descending, kind="stable")
+        keys = [("c", "desc" if descending else "asc")]
+        pd.testing.assert_frame_equal(gpusort.sort_table(frame, keys), expected)
+        for x in [series, series.array, pd.CategoricalIndex(series)]:
+            found = gpusort.sort(x, descending=descending)
+            assert list(found.dropna()) == list(expected["c"].dropna())
+            assert not series.cat.ordered
+
+
+def test_nulls_within_types_of_polars():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(
+        {"k": [2, 1, 3], "l": [[], [None], None], "s": [{"a": None}, {"a": None}, None], "n": [None] * 3},
+        schema_overrides={"l": pl.List(pl.Null), "s": pl.Struct({"a": pl.Null})},
+    )
+    found = gpusort.sort_table(frame, "k")
+    assert found.schema == frame.schema
+    assert found.rows() == frame.sort("k").rows()
+
+
+def test_nan_of_dictionaries():
+    array = pa.array([1.0, float("nan"), 2.0, None, -0.0, 0.0]).dictionary_encode()
+    assert gpusort.argsort(array).tolist() == [4, 5, 0, 2, 1, 3]
+    assert gpusort.argsort(array, descending=True).tolist() == [2, 0, 4, 5, 1, 3]
+    assert gpusort.argsort(array, nulls="first").tolist() == [3, 1, 4, 5, 0, 2]
+
+
+def test_panics_are_runtime_errors():
+    """A claim of more nulls than there are, and a capsule that was used."""
+
+    class Twice:
+        def __init__(self, x):
+            self.capsules = x.__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.capsules
+
+    once = Twice(pa.array([2, 1]))
+    assert gpusort.argsort(once).tolist() == [1, 0]
+    with pytest.raises((TypeError, ValueError, RuntimeError)):
+        gpusort.argsort(once)
+    bits = pa.py_buffer(bytes([0xFF]))
+    claimed = pa.Array.from_buffers(pa.int64(), 4, [bits, pa.array([3, 1, 2, 0]).buffers()[1]], null_count=3)
+    try:
+        assert sorted(gpusort.argsort(claimed).tolist()) == [0, 1, 2, 3]
+        assert len(gpusort.sort(claimed)) == 4
+    except (TypeError, ValueError, RuntimeError):
+        pass

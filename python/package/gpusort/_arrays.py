@@ -64,8 +64,21 @@ def readable(x: Any) -> Any:
     name = str(x.dtype)
     if name == "Object" or "Int128" in name:
         raise TypeError(f"a Series of {name} is not supported; cast it to numbers or strings")
-    # Arrow's nulls have no buffers, and those of Polars have one.
-    return x.cast(sys.modules["polars"].Boolean) if name == "Null" else x
+    return x.cast(_without_null(x.dtype)) if "Null" in name else x
+
+
+def _without_null(dtype: Any) -> Any:
+    """The type with booleans for nulls: arrays of nulls have no buffers in Arrow, and one in Polars."""
+    polars: Any = sys.modules["polars"]
+    if dtype == polars.Null:
+        return polars.Boolean
+    if dtype == polars.List:
+        return polars.List(_without_null(dtype.inner))
+    if dtype == polars.Array:
+        return polars.Array(_without_null(dtype.inner), dtype.size)
+    if dtype == polars.Struct:
+        return polars.Struct({field.name: _without_null(field.dtype) for field in dtype.fields})
+    return dtype
 
 
 def without_index(x: Any) -> Any:
@@ -82,6 +95,9 @@ def without_index(x: Any) -> Any:
     except ImportError:
         raise TypeError(f"pandas' {dtype} needs pyarrow: pip install pyarrow") from None
     arrow: Any = pyarrow
+    if str(dtype) == "category":
+        # pandas sorts all categories by their codes.
+        x = getattr(x, "cat", x).as_ordered()
     try:
         return arrow.array(x, from_pandas=True)
     except (arrow.ArrowException, OverflowError) as error:
@@ -138,6 +154,8 @@ def _of_tensor(x: Any) -> tuple[Array, Callable[[Array], Any]]:
     kind = int(x.__dlpack_device__()[0])
     if kind not in (1, 3):
         raise TypeError("this tensor is on a GPU; copy it to the host first, as in x.cpu()")
+    # A view of PyTorch may negate the memory that it shares.
+    x = getattr(x, "resolve_neg", lambda: x)()
     try:
         array = np.asarray(x) if kind == 3 else np.from_dlpack(x)
     except BufferError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
@@ -88,15 +89,46 @@ def sort_table(
         raise TypeError("a lazy frame has no rows yet; use sort_table(frame.collect(), ...)")
     if not is_arrow(table):
         raise TypeError(f"{type(table).__name__} is not a table of Arrow or a data frame")
+    orders = [(down, first, first) for down, first in zip(descending, places)]
+    if hasattr(table, "project") and library(table).endswith("duckdb"):
+        numbers = _numbers(names, list(table.columns))
+        columns, keys, back = _of_relation(table, numbers)
+        rows = _gpusort.ArrowTable(table.project(", ".join(columns)))
+        sorted_rows = rows.sort(keys, orders, device_of(device), threads)  # noqa: F841  # pyright: ignore
+        return table.query("gpusort_rows", f"SELECT {', '.join(back)} FROM sorted_rows")
     rows = _gpusort.ArrowTable(_readable(table))
     numbers = _numbers(names, rows.names)
-    orders = [(down, first, first) for down, first in zip(descending, places)]
-    result = rows.sort(numbers, orders, device_of(device), threads)
-    return _back(table, result)
+    return _back(table, rows.sort(numbers, orders, device_of(device), threads))
+
+
+def _of_relation(relation: Any, numbers: list[int]) -> tuple[list[str], list[int], list[str]]:
+    """The columns of DuckDB's relation as Arrow carries them, then keys that Arrow would order otherwise; the
+    numbers of the keys among them; and the expressions of the columns, in their own types again."""
+    columns: list[str] = []
+    back: list[str] = []
+    keys: dict[int, str] = {}
+    for number, (name, made) in enumerate(zip(relation.columns, relation.types)):
+        kind = str(made)
+        quoted = '"' + name.replace('"', '""') + '"'
+        # Labels of an enumeration are no types.
+        words = re.sub("'[^']*'", "", kind)
+        changed = [word for word in ("BIT", "TIME WITH TIME ZONE") if re.search(rf"\b{word}\b", words)]
+        if changed and (number in numbers or kind not in changed):
+            raise TypeError(f"column {name!r} has {kind}, which Arrow changes; cast it to VARCHAR, or leave it out")
+        if words.startswith("ENUM") and number in numbers:
+            keys[number] = f"enum_code({quoted})"
+        columns.append((f"CAST({quoted} AS VARCHAR)" if changed else quoted) + f" AS c{number}")
+        back.append(f"CAST(c{number} AS {kind}) AS {quoted}")
+    places = {number: len(columns) + at for at, number in enumerate(keys)}
+    columns += [f"{key} AS k{at}" for at, key in enumerate(keys.values())]
+    return columns, [places.get(number, number) for number in numbers], back
 
 
 def _readable(table: Any) -> Any:
     """A frame of Polars that Arrow's interface gives out right; all else as it is."""
+    if library(table) == "pyarrow" and hasattr(table, "read_all"):
+        # Arrow's interface would carry the text of an exception alone.
+        return table.read_all()
     if library(table) != "polars" or not hasattr(table, "with_columns"):
         return table
     made = table.get_columns()
@@ -115,6 +147,4 @@ def _back(table: Any, result: _gpusort.ArrowTable) -> Any:
         return made
     if name == "polars":
         return module.DataFrame(result).cast(dict(table.schema))
-    if name in ("duckdb", "_duckdb"):
-        return module.from_arrow(result)
     return result

@@ -24,7 +24,7 @@ use crate::spelling::Spelling;
 use crate::text::{self, MARK};
 
 /// The number of bytes read at once.
-const CHUNK: usize = 16 << 20;
+const CHUNK: usize = 4 << 20;
 
 /// The most rows whose values are places in the text at once.
 const ROWS: usize = 1 << 14;
