@@ -30,6 +30,12 @@ fn tables_of_columns_come_out_as_the_oracle_says() {
 }
 
 #[test]
+fn points_come_out_along_the_curve() {
+    let cases = tier::count(1500, 150).to_string();
+    python("tables/hilbert.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+}
+
+#[test]
 fn values_are_held_by_conversions() {
     let cases = tier::count(1500, 200).to_string();
     python("tables/conversions.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);

@@ -305,6 +305,41 @@ fn notes_say_what_would_split_or_read_a_column() {
     assert!(stderr(&checked).contains("compared whole lines as text"), "{}", stderr(&checked));
 }
 
+#[test]
+fn points_are_two_columns_of_numbers() {
+    // The curve passes (0, 0), (300, 0), (300, 300), (0, 300).
+    let points = "x,y\n300,0\n0,300\n,0\n0,0\n300,300\n";
+    let along = "x,y\n0,0\n300,0\n300,300\n0,300\n,0\n";
+    let turned = "x,y\n0,300\n300,300\n300,0\n0,0\n,0\n";
+    for (key, expected) in [
+        ("hilbert(x,y)", along),
+        ("hilbert( 1, y )", along),
+        ("hilbert(x,y):a", along),
+        ("hilbert(x,y):r", turned),
+    ] {
+        assert_eq!(sorted(&["-q", "-f", "csv", "-k", key], points), expected, "{key}");
+        assert_eq!(sorted(&["-q", "-k", key, "--header"], points), expected, "{key}");
+    }
+    let again = sorted(&["-q", "-f", "csv", "-k", "x", "-k", "hilbert(x,y)", "-k", "y"], points);
+    assert_eq!(again, "x,y\n0,0\n0,300\n300,0\n300,300\n,0\n");
+    let named = "\"hilbert(x,y)\",x,y\n2,0,0\n1,9,9\n";
+    assert_eq!(
+        sorted(&["-q", "-f", "csv", "-k", "hilbert(x,y)"], named),
+        "\"hilbert(x,y)\",x,y\n1,9,9\n2,0,0\n"
+    );
+    let problem = |args: &[&str]| refused(&[&["-f", "csv"], args].concat(), points);
+    assert!(problem(&["-k", "hilbert(x,y):text"]).contains("points have no kind; leave it out"));
+    assert!(problem(&["-k", "hilbert(x,X)"]).contains("no column 'X'; did you mean 'x'?"));
+    assert!(problem(&["-k", "hilbert(x,0)"]).contains("no column '0'"));
+    assert!(refused(&["-f", "csv", "-k", "hilbert(x,y)"], "x,y\n1,a\n").contains("'a' is not a number"));
+    let checked = run(&["check", "-f", "csv", "-k", "hilbert(x,y)"], points);
+    assert!(stderr(&checked).contains("out of order: (0, 0) after (, 0)"), "{}", stderr(&checked));
+    let said = stderr(&run(&["-v", "-f", "csv", "-k", "hilbert(x,y):r"], points));
+    assert!(said.contains("by 'hilbert(x,y)' (hilbert, largest first)"), "{said}");
+    let said = stderr(&run(&["-u", "-f", "csv", "-k", "hilbert(x,y)"], "x,y\n1,2\n1.0,2\n"));
+    assert!(said.contains("1.0"), "{said}");
+}
+
 /// Names in an order of their own: of a list, and of months.
 #[test]
 fn names_have_an_order_of_their_own() {

@@ -233,7 +233,7 @@ impl Options {
         let order = self.order(reading);
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let tells_spelling = self.unique && !self.keys.is_empty();
-        let keys = self.keys.iter().map(Key::with_names).collect::<Result<_, _>>()?;
+        let keys = self.keys.iter().map(Key::by_column).collect::<Result<Vec<_>, _>>()?.concat();
         let by = KeySpec { keys, element, order, spelling, tells_spelling };
         if self.in_place {
             inputs.iter().try_for_each(Input::check_replaceable)?;

@@ -10,7 +10,7 @@ use gpusort_base::device::AdapterInfo;
 use gpusort_base::format::Format;
 use gpusort_engine::report::{self, Form};
 use gpusort_formats::Counts;
-use gpusort_formats::fields::ResolvedKey;
+use gpusort_formats::fields::{Axis, ResolvedKey};
 use gpusort_order::{KeyOrder, Reading};
 
 /// The result of a sort or a merge, apart from the output.
@@ -132,7 +132,7 @@ pub struct Explained {
 pub struct ExplainedKey {
     /// The column: its name or number, `0` for the whole record.
     pub column: String,
-    /// The kind: `number`, `time`, `size`, `duration`, `version`, `hex` or `text`; an element type in
+    /// The kind: `number`, `time`, `size`, `duration`, `version`, `hex`, `hilbert` or `text`; an element type in
     /// binary inputs.
     pub kind: String,
     /// True if the largest value comes first.
@@ -152,8 +152,9 @@ impl ExplainedKey {
 
 impl Explained {
     pub(super) fn of(Decisions { format, how, why, .. }: &Decisions) -> Self {
-        let key = |key: &ResolvedKey| ExplainedKey::of(&key.name, key.kind_name(), key.order, key.is_found);
-        let mut keys: Vec<ExplainedKey> = how.keys.iter().map(key).collect();
+        let key = |key: &ResolvedKey| ExplainedKey::of(key.label(), key.kind_name(), key.order, key.is_found);
+        let keys = how.keys.iter().filter(|key| key.axis != Some(Axis::Second));
+        let mut keys: Vec<ExplainedKey> = keys.map(key).collect();
         if keys.is_empty() {
             let kind = how.by.element.map_or("number", ElementType::name);
             let is_found = how.by.order.reading == Reading::Any;

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use gpusort_order::key::{KeyMap, KeyWords};
 
 use super::chunks::Chunks;
-use super::fields::{self, Head, InputSpec, Known, Layout, ResolvedKey};
+use super::fields::{self, Axis, Head, InputSpec, Known, Layout, ResolvedKey};
 use super::input::Input;
 use super::keys::{self, Keys};
 use super::numbers::span::Census;
@@ -157,7 +157,9 @@ impl Keyed {
             let show = |record| {
                 let (piece, record) = Places::of(&self.pieces).find(record);
                 let (place, values) = shown(piece, record, how, Some(0));
-                (place, values.join(", "))
+                let values = values.into_iter().zip(&how.keys);
+                let values = values.filter(|(_, key)| key.axis != Some(Axis::Second));
+                (place, values.map(|(value, _)| value).collect::<Vec<_>>().join(", "))
             };
             let ((place, value), (_, kept)) = (show(record), show(kept));
             self.respelled.get_or_init(|| Respelled { place, value, kept });
@@ -430,10 +432,16 @@ pub fn shown(piece: &Piece, record: usize, how: &InputSpec, key: Option<usize>) 
     let mut place =
         key.map_or_else(String::new, |_| text.line_of(row, how.kind.dialect().fields.are_tokens()));
     if let Some(key) = key.filter(|_| how.keys.len() > 1 && how.has_key()) {
-        place.push_str(&format!(", column '{}'", how.keys[key].shown()));
+        place.push_str(&format!(", column '{}'", quoted(how.keys[key].label())));
     }
-    let shown =
-        |key: usize| shown_field(&how.keys[key], &layout.token(row, key), piece.keys.is_null(record, key));
+    let shown = |key: usize| {
+        let field = |key: usize| layout.token(row, key);
+        let Some(axis) = how.keys[key].axis else {
+            return shown_field(&how.keys[key], &field(key), piece.keys.is_null(record, key));
+        };
+        let first = key - axis as usize;
+        format!("({}, {})", quoted(field(first)), quoted(field(first + 1)))
+    };
     (place, (0..how.keys.len()).map(shown).collect())
 }
 

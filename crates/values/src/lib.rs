@@ -18,6 +18,7 @@ pub mod digit_words;
 mod digits;
 pub mod duration;
 pub mod hex;
+pub mod hilbert;
 pub mod json;
 pub mod marks;
 pub mod names;

@@ -117,7 +117,7 @@ class Report:
     """Bytes of input."""
     types: list[str]
     """What the keys are: ``number``, ``time``, ``size``, ``duration``, ``version``, ``text``, ``hex``,
-    ``month`` or ``list``; of binary and of columns with types, these."""
+    ``month``, ``list`` or ``hilbert``; of binary and of columns with types, these."""
     format: str
     """The format of what was written."""
     runs: int

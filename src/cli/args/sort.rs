@@ -263,10 +263,11 @@ pub(crate) struct OrderArgs {
 
     /// Column by name or number; price:r is descending; repeat for ties
     ///
-    /// 0 is the whole record as text, -1 the last field. Modifiers follow after a colon: r is descending, a
-    /// ascending; number, time, size, duration, text, version, hex, month or list=FILE set the kind; nocase
-    /// ignores case in text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as
-    /// in sort. Without a key, lines sort by their first field unless it is text, then by the whole line.
+    /// 0 is the whole record as text, -1 the last field, hilbert(x,y) points along a curve. Modifiers follow
+    /// after a colon: r is descending, a ascending; number, time, size, duration, text, version, hex, month
+    /// or list=FILE set the kind; nocase ignores case in text. Without a kind, all fields of the column
+    /// decide. 2n and 2,2 are column 2, as in sort. Without a key, lines sort by their first field unless
+    /// it is text, then by the whole line.
     #[arg(short, long, value_name = "KEY", allow_hyphen_values = true, help_heading = ORDER)]
     pub(crate) key: Vec<String>,
 

@@ -76,6 +76,7 @@ impl Decider<'_> {
             remedies.push(Remedy::Leading);
         }
         if key.order.reading == Reading::Numbers
+            && key.axis.is_none()
             && how.has_key()
             && self.first_invalid(&alone(how, number, |key| key.order.reading = Reading::Sizes))?.is_none()
         {

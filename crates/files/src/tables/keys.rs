@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, make_array, new_empty_array};
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, make_array, new_empty_array};
 use arrow_buffer::NullBuffer;
+use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use gpusort_order::key::ElementType;
@@ -13,12 +15,14 @@ use crate::columns::arrow::{Decoded, element_of, is_ordered, is_text};
 use crate::columns::{Column, argsort};
 use gpusort_base::error::{Error, Hint, Remedy};
 use gpusort_base::human::quoted;
+use gpusort_base::parallel::map_parts;
 use gpusort_formats::Counts;
 use gpusort_formats::arrow::arrays::{in_utc, joined};
 use gpusort_formats::arrow::failed;
-use gpusort_formats::fields::{ColumnAt, Header, KeySpec, ResolvedKey};
+use gpusort_formats::fields::{Axis, ColumnAt, Header, KeySpec, ResolvedKey};
 use gpusort_formats::keys::Keys;
 use gpusort_order::{KeyOrder, Nulls, Reading, TextOrder};
+use gpusort_values::hilbert;
 
 /// A key: a column, or a field within it.
 #[derive(Clone, Debug)]
@@ -29,6 +33,8 @@ pub(crate) struct TableKey {
     pub(super) path: Vec<usize>,
     field: Arc<Field>,
     pub(crate) order: KeyOrder,
+    /// The column of points.
+    pub(super) axis: Option<Axis>,
 }
 
 /// Finds the keys of a table with these columns: columns by name, and fields within them as `user.id`.
@@ -53,6 +59,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         let (is_number, is_text) = (element_of(values).is_some(), is_text(values));
         let is_of_kind = match found.order.reading {
             Reading::Any => true,
+            _ if found.axis.is_some() => values.is_numeric(),
             Reading::Numbers => is_number || matches!(values, DataType::Decimal128(..) | DataType::Boolean),
             Reading::Times => {
                 use DataType::{Date32, Date64, Time32, Time64, Timestamp};
@@ -63,7 +70,13 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
             _ => false,
         };
         if !is_of_kind {
-            return Err(wrong(format!("has type {values}, which decides its kind; leave the kind out")));
+            let is_point = found.axis.is_some();
+            let remedy = if is_point {
+                "but points are numbers; cast the column"
+            } else {
+                "which decides its kind; leave the kind out"
+            };
+            return Err(wrong(format!("has type {values}, {remedy}")));
         }
         let order = KeyOrder { nocase: found.order.nocase && is_text, ..found.order };
         if matches!(kind, DataType::Dictionary(..)) && !order.compares_bytes() {
@@ -78,7 +91,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         } else {
             Arc::new(Field::new("", kind.clone(), true))
         };
-        Ok(TableKey { name: found.shown(), path, field, order })
+        Ok(TableKey { name: quoted(found.label()), path, field, order, axis: found.axis })
     };
     let has_order =
         |place: &&Place| Decoded::decode(&place.2, &new_empty_array(place.2.data_type()), false).is_ok();
@@ -123,6 +136,7 @@ impl TableKey {
     /// Returns true if the key is a whole column, in the order that readers of Parquet expect.
     pub(crate) fn is_plain(&self) -> bool {
         self.path.len() == 1
+            && self.axis.is_none()
             && self.order.compares_bytes()
             && !matches!(self.field.data_type(), DataType::Dictionary(..))
     }
@@ -134,7 +148,8 @@ impl TableKey {
 
     /// Returns the number of columns of words or texts that the key compares by.
     pub(crate) fn width(&self) -> usize {
-        if matches!(values_of(self.field.data_type()), DataType::Decimal128(..)) { 2 } else { 1 }
+        let is_wide = matches!(values_of(self.field.data_type()), DataType::Decimal128(..));
+        if is_wide && self.axis.is_none() { 2 } else { 1 }
     }
 
     /// Returns true if the key's values are texts.
@@ -146,6 +161,7 @@ impl TableKey {
     pub(crate) fn kind(&self) -> String {
         let kind = self.field.data_type();
         match kind {
+            _ if self.axis.is_some() => "hilbert".to_owned(),
             kind if is_text(kind) => "text".to_owned(),
             DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => "time".to_owned(),
             kind if kind.is_decimal() => "decimal".to_owned(),
@@ -214,13 +230,13 @@ impl<'a> KeyArrays<'a> {
         self.decoded(true)?.keys(self.rows())
     }
 
-    /// Returns a row's values of the first `keys` keys as comparable bytes.
+    /// Returns a row's values of all keys as comparable bytes.
     ///
     /// # Errors
     ///
     /// See [`KeyArrays::keys`].
-    pub(crate) fn key(&self, row: usize, keys: usize) -> Result<Vec<u8>, Error> {
-        let arrays = self.arrays[..keys].iter().map(|array| array.slice(row, 1)).collect();
+    pub(crate) fn key(&self, row: usize) -> Result<Vec<u8>, Error> {
+        let arrays = self.arrays.iter().map(|array| array.slice(row, 1)).collect();
         Ok(Self { arrays, ..*self }.keys()?.key(0))
     }
 
@@ -240,6 +256,11 @@ impl<'a> KeyArrays<'a> {
     /// A type without an order.
     pub(crate) fn decoded(&self, is_across: bool) -> Result<DecodedKeys<'a>, Error> {
         let Self { keys, table, arrays } = self;
+        let mut arrays = arrays.clone();
+        for (number, _) in keys.iter().enumerate().filter(|(_, key)| key.axis == Some(Axis::First)) {
+            let points = arrays[number..].first_chunk_mut().expect("points have two columns");
+            *points = on_curve(points)?;
+        }
         let of_key = |(key, array): (&'a TableKey, &ArrayRef)| {
             let decoded = Decoded::decode(&key.field, array, is_across);
             let decoded = decoded.map_err(|error| {
@@ -247,16 +268,46 @@ impl<'a> KeyArrays<'a> {
             })?;
             Ok::<_, Error>((decoded, key))
         };
-        Ok(DecodedKeys(keys.iter().zip(arrays).map(of_key).collect::<Result<_, _>>()?))
+        Ok(DecodedKeys(keys.iter().zip(&arrays).map(of_key).collect::<Result<_, _>>()?))
     }
 
     /// Formats the key of a row for messages.
     pub(crate) fn shown(&self, key: usize, row: usize) -> String {
+        let Some(axis) = self.keys[key].axis else { return self.shown_value(key, row) };
+        let first = key - axis as usize;
+        format!("({}, {})", self.shown_value(first, row), self.shown_value(first + 1, row))
+    }
+
+    fn shown_value(&self, key: usize, row: usize) -> String {
         let options = FormatOptions::new().with_null("an empty field");
         let array = in_utc(&self.arrays[key]);
         let shown = ArrayFormatter::try_new(&array, &options);
         shown.map_or_else(|error| error.to_string(), |shown| quoted(shown.value(row).to_string()))
     }
+}
+
+/// Returns two arrays of numbers that order points as their places on a Hilbert curve do. Only the first one has nulls
+/// and NaN: those of either coordinate, and null where one is null and the other NaN.
+fn on_curve(points: &[ArrayRef; 2]) -> Result<[ArrayRef; 2], Error> {
+    /// The number of rows that a core takes at once.
+    const PART: usize = 1 << 14;
+    let [x, y] = points.each_ref().map(|array| cast(array, &DataType::Float64));
+    let points = [x.map_err(failed)?, y.map_err(failed)?];
+    let nulls = NullBuffer::union(points[0].nulls(), points[1].nulls());
+    let [x, y] = points.each_ref().map(|array| array.as_primitive::<Float64Type>().values());
+    let place = |row: usize| match [x[row], y[row]] {
+        _ if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) => [0.0; 2],
+        point if point.iter().any(|number| number.is_nan()) => [f64::NAN, 0.0],
+        point => hilbert::place(point),
+    };
+    let [mut high, mut low] = [(); 2].map(|()| vec![0.0; x.len()]);
+    let parts = high.chunks_mut(PART).zip(low.chunks_mut(PART)).enumerate();
+    map_parts(parts, |(part, (high, low))| {
+        for (row, halves) in (part * PART..).zip(high.iter_mut().zip(low)) {
+            (*halves.0, *halves.1) = place(row).into();
+        }
+    });
+    Ok([Arc::new(Float64Array::new(high.into(), nulls)), Arc::new(Float64Array::from(low))])
 }
 
 /// Decoded keys, in columns that order the rows.

@@ -114,7 +114,7 @@ impl<'a> Merging<'a> {
         rows: usize,
     ) -> Result<(), Error> {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return Ok(()) };
-        let [first, last] = [first, last].map(|row| keys.key(row as usize, self.reading.keys.len()));
+        let [first, last] = [first, last].map(|row| keys.key(row as usize));
         let (first, last) = (first?, last?);
         let is_unique = self.job.ask.selection.unique;
         if self.open.as_ref().is_some_and(|(_, last)| is_unique || *last > first) {

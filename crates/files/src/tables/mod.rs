@@ -41,6 +41,7 @@ use gpusort_formats::Output;
 use gpusort_formats::arrow::dictionaries::Dictionaries;
 use gpusort_formats::arrow::{Part, Table, common_schema};
 use gpusort_formats::budget::Budget;
+use gpusort_formats::fields::Axis;
 use gpusort_order::Nulls;
 
 /// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and
@@ -222,7 +223,8 @@ impl Job<'_> {
 
 /// Returns the names of the types of keys.
 fn types(keys: &[TableKey]) -> String {
-    keys.iter().map(TableKey::kind).collect::<Vec<_>>().join(",")
+    let keys = keys.iter().filter(|key| key.axis != Some(Axis::Second));
+    keys.map(TableKey::kind).collect::<Vec<_>>().join(",")
 }
 
 /// Writes positions among `rows` rows.
@@ -293,7 +295,8 @@ impl<'a> Tables<'a> {
             );
             return Err(Error::input(self.all[table].name(), problem));
         }
-        let explained = keys.iter().map(|key| ExplainedKey::of(&key.name, &key.kind(), key.order, true));
+        let explained = keys.iter().filter(|key| key.axis != Some(Axis::Second));
+        let explained = explained.map(|key| ExplainedKey::of(&key.name, &key.kind(), key.order, true));
         self.job.table_keys.get_or_init(|| explained.collect());
         Ok(keys)
     }

@@ -259,12 +259,12 @@ impl<'a> Reading<'a> {
         (place, numbers.into_iter().map(|key| arrays.shown(key, record)).collect())
     }
 
-    /// Returns the first `few` rows of these batches of some parts, and the first key of the last row.
+    /// Returns the first `few` rows of these batches of some parts, and the keys of the last row.
     fn cut(&self, kept: Kept, few: usize) -> Result<(Kept, Option<Vec<u8>>), Error> {
         let all = self.keys_of(kept.iter().map(|(_, batch)| batch))?;
         let mut positions = all.order()?;
         positions.truncate(few);
-        let worst = positions.last().map(|&last| all.key(last as usize, 1)).transpose()?;
+        let worst = positions.last().map(|&last| all.key(last as usize)).transpose()?;
         positions.sort_unstable();
         let (mut begin, mut rest, mut result) = (0, &positions[..], Vec::new());
         for (number, batch) in kept {

@@ -115,7 +115,8 @@ impl TextColumns {
             let (number, (name, kind)) = self.kinds.iter().enumerate().find(is_at)?;
             let order = key.order;
             let spelling = &key.spelling;
-            let is_plain = spelling.marks.is_none()
+            let is_plain = key.axis.is_none()
+                && spelling.marks.is_none()
                 && spelling.times.is_none()
                 && key.sign.is_none()
                 && (is_json || !has_na || !has_empty);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use gpusort_order::key::ElementType;
 use gpusort_values::duration::{self, Shape};
+use gpusort_values::hilbert;
 use gpusort_values::number::{Notation, Reader, Value as Number};
 use gpusort_values::size::Units;
 use gpusort_values::survey;
@@ -253,7 +254,7 @@ impl Column {
             _ => &value[..],
         };
         let is_alone = match key.order.reading {
-            _ if key.is_na(value) => false,
+            _ if key.is_na(value) || key.axis.is_some() => false,
             Reading::Text(_) if key.order.compares_bytes() => field.json() != Some(Value::Null),
             Reading::Numbers if key.element.is_none() && key.sign.is_none() && !key.order.leading => {
                 key.spelling.marks.is_none() && is_plain(value)
@@ -298,6 +299,28 @@ impl Column {
             Cow::Owned(text) => texts.push_own(&text),
         };
         added.map_err(|_| NotAdded::TooLong)
+    }
+
+    /// Replaces the coordinates of points by their places on a Hilbert curve. A null of either is one of the point: the
+    /// farthest from the numbers.
+    pub(super) fn place_on_curve(points: &mut [Self; 2]) {
+        let [order, of_y] = [&points[0], &points[1]].map(|column| column.key.order);
+        assert_eq!(order, of_y, "points have one order");
+        let is_placed = |class: &Class| order.place(*class) != Nulls::Error;
+        let nulls = Class::ALL.into_iter().filter(is_placed).map(|class| keys::of_null(class, order));
+        let nulls: Vec<u128> = nulls.collect();
+        let records = points[0].words.len();
+        let mut places = [(); 2].map(|()| keys::Column::with_capacity(records));
+        for record in 0..records {
+            let point = points.each_ref().map(|column| column.words.at(record));
+            let words = match nulls.iter().rfind(|null| point.contains(null)) {
+                Some(&null) => [null; 2],
+                None => hilbert::place(point.map(|word| keys::nearest(word, order.descending)))
+                    .map(|half| keys::of_float(half, order.descending)),
+            };
+            places.iter_mut().zip(words).for_each(|(column, word)| column.push(word));
+        }
+        points.iter_mut().zip(places).for_each(|(column, places)| column.words = places);
     }
 
     /// Adds the tokens of a piece of text. Calls `keep` with the begin and the end of each token. Adds the rows of

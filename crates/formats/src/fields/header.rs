@@ -8,7 +8,7 @@ use gpusort_values::number::Sign;
 use gpusort_values::time::TimeForm;
 
 use super::dialect::{Dialect, Fields, Gap};
-use super::key::{ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers, direction};
+use super::key::{Axis, ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers, direction};
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::blanks::trimmed;
 use crate::error::{Error, Hint, Remedy};
@@ -23,8 +23,10 @@ use crate::text::LineEnd;
 pub struct ResolvedKey {
     /// The place of the field in a record.
     pub column: ColumnAt,
-    /// The name or number of the column, as typed.
+    /// The name or number of the column, as typed; for points, `hilbert(x,y)`.
     pub typed: String,
+    /// The column of points.
+    pub axis: Option<Axis>,
     /// The modifier of the key's own direction: `:r`, `:a` or none.
     pub direction: &'static str,
     /// True for a key with `:nocase` or the letter `f` of `sort`.
@@ -70,6 +72,7 @@ impl ResolvedKey {
         Self {
             column,
             typed: name.clone(),
+            axis: said.axis,
             direction: match said.descending {
                 Some(true) => ":r",
                 Some(false) if by.order.descending => ":a",
@@ -113,6 +116,11 @@ impl ResolvedKey {
     /// Returns the spelling of fields for a change.
     pub fn spelling_mut(&mut self) -> &mut Spelling {
         Arc::make_mut(&mut self.spelling)
+    }
+
+    /// Returns the name of the key, which for points has both columns.
+    pub fn label(&self) -> &str {
+        if self.axis.is_some() { &self.typed } else { &self.name }
     }
 
     /// Returns the name for messages.
@@ -214,7 +222,18 @@ impl Header {
         };
         let mut found: Vec<ResolvedKey> = Vec::with_capacity(keys.len());
         for key in keys {
-            let mut column = self.find_one(key, by, table)?;
+            // A remedy would be one column in place of the points.
+            let unhinted = |error: Error| if key.is_axis() { error.unhinted() } else { error };
+            let mut column = self.find_one(key, by, table).map_err(unhinted)?;
+            if column.axis.is_some() {
+                if column.order.reading != Reading::Numbers {
+                    let problem = format!("key '{}': points have no kind; leave it out", quoted(&key.said));
+                    return Err(Error::input(table, problem));
+                }
+                column.typed.clone_from(&key.said);
+                found.push(column);
+                continue;
+            }
             if column.order.text_order() == TextOrder::List {
                 column.names.clone_from(&key.names);
                 if let Some(names) = column.names.as_mut().filter(|_| column.order.nocase) {
@@ -223,8 +242,8 @@ impl Header {
             }
             // A repeated column would only compare equal fields.
             let same = |other: &ResolvedKey| {
-                (&other.column, other.order.reading, &other.names)
-                    == (&column.column, column.order.reading, &column.names)
+                (&other.column, other.axis, other.order.reading, &other.names)
+                    == (&column.column, None, column.order.reading, &column.names)
                     && other.order.nocase <= column.order.nocase
             };
             if !found.iter().any(same) {
@@ -238,7 +257,7 @@ impl Header {
         if self.json.is_some() {
             return self.find_path(key, by, table);
         }
-        let named = &key.said[..];
+        let named = if key.is_axis() { key.bare_name() } else { &key.said };
         let wrong = |problem: String| Error::input(table, problem);
         for KeyMeaning { column, said } in &key.readings {
             let found = |index, name| ResolvedKey::new(*said, by, ColumnAt::Field(index), name);

@@ -8,6 +8,7 @@
 //! 0              the whole line
 //! -1             the last field
 //! 2,2nr          a key of `sort`: the second field as a number, descending
+//! hilbert(x,y)   the points of the columns x and y
 //! ```
 
 use std::convert::Infallible;
@@ -97,6 +98,15 @@ pub struct Key {
     pub(super) names: Option<Arc<Names>>,
 }
 
+/// A column of points: the two columns are neighbours among the keys, and one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// The first column.
+    First,
+    /// The second column.
+    Second,
+}
+
 /// A possible meaning of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeyMeaning {
@@ -110,6 +120,8 @@ pub(super) struct Modifiers {
     /// The key's own direction.
     pub(super) descending: Option<bool>,
     pub(super) kind: Option<Kind>,
+    /// The column of points; both are meant.
+    pub(super) axis: Option<Axis>,
     /// True if ASCII case is ignored.
     pub(super) nocase: bool,
     /// True for a key in the syntax of `sort`.
@@ -231,6 +243,18 @@ impl Key {
         Self { list: Some(file.into()), ..self.kind(Kind::List) }
     }
 
+    /// Points with these coordinates, in the order of a Hilbert curve, so that points near each other come near each
+    /// other. Both are columns of numbers, by name, or by number from 1. The key takes no kind.
+    pub fn hilbert(x: &str, y: &str) -> Self {
+        let column = |column: &str, axis| {
+            let said = Modifiers { axis: Some(axis), kind: Some(Kind::Number), ..Modifiers::default() };
+            let readings = Self::column(column).said(|own| *own = said).readings.into_iter();
+            readings.filter(|reading| reading.column != ColumnRef::Number(0))
+        };
+        let readings = column(x, Axis::First).chain(column(y, Axis::Second)).collect();
+        Self { readings, ..Self::new(format!("hilbert({x},{y})"), []) }
+    }
+
     fn said(mut self, say: impl Fn(&mut Modifiers)) -> Self {
         self.readings.iter_mut().for_each(|reading| say(&mut reading.said));
         self
@@ -241,7 +265,8 @@ impl Key {
     /// Otherwise the key is a number, or a key of `sort`, such as `2,2nr`.
     pub fn parse(said: &str) -> Self {
         let Some((column, list)) = said.split_once(":list=") else {
-            return Self::parse_with(said, Modifiers::default());
+            let key = Self::parse_with(said, Modifiers::default());
+            return key.points().unwrap_or(key);
         };
         // The modifiers behind the name of the file.
         let (mut file, mut modifiers) = (list, Modifiers { kind: Some(Kind::List), ..Modifiers::default() });
@@ -313,19 +338,38 @@ impl Key {
         }
         Self { said: said.to_owned(), readings, list: None, names: None }
     }
+
+    /// Returns the key of points if the name without modifiers is `hilbert(x,y)`; a column of that name has precedence.
+    fn points(&self) -> Option<Self> {
+        let (x, y) = self.bare_name().strip_prefix("hilbert(")?.strip_suffix(')')?.split_once(',')?;
+        let Modifiers { descending, kind, .. } = self.readings.last()?.said;
+        let mut key = Self::hilbert(x.trim_ascii(), y.trim_ascii());
+        key = key.said(|own| (own.descending, own.kind) = (descending, kind.or(own.kind)));
+        key.readings.splice(..0, self.readings.iter().cloned());
+        Some(key)
+    }
 }
 
 #[doc(hidden)]
 impl Key {
-    /// Reads the list, if the key has one.
+    /// Returns a key for each column. Reads the list, if the key has one.
     ///
     /// # Errors
     ///
     /// I/O errors.
-    pub fn with_names(&self) -> Result<Self, Error> {
-        let Some(list) = &self.list else { return Ok(self.clone()) };
-        let text = fs::read(list).map_err(|error| Error::io(human::path(list), "read", error))?;
-        Ok(Self { names: Some(Arc::new(Names::of_list(&text))), ..self.clone() })
+    pub fn by_column(&self) -> Result<Vec<Self>, Error> {
+        let mut key = self.clone();
+        if let Some(list) = &key.list {
+            let text = fs::read(list).map_err(|error| Error::io(human::path(list), "read", error))?;
+            key.names = Some(Arc::new(Names::of_list(&text)));
+        }
+        let axes = if self.is_axis() { &[Axis::First, Axis::Second][..] } else { &[Axis::First] };
+        let of_axis = |axis: &Axis| {
+            let mut key = key.clone();
+            key.readings.retain(|reading| reading.said.axis.is_none_or(|own| own == *axis));
+            key
+        };
+        Ok(axes.iter().map(of_axis).collect())
     }
 
     /// Returns the problem of a key that no input supports.
@@ -354,6 +398,11 @@ impl Key {
             _ => None,
         });
         last.unwrap_or(&self.said)
+    }
+
+    /// Returns true for a column of points.
+    pub fn is_axis(&self) -> bool {
+        self.readings.last().is_some_and(|reading| reading.said.axis.is_some())
     }
 
     /// Returns true if the key can only be a name.
@@ -462,7 +511,8 @@ fn between(begin: Position, end: Option<Position>) -> Result<(usize, Modifiers),
     }
     let has_letters = !all.is_empty();
     let (descending, nocase) = (has_letters.then(|| all.contains('r')), all.contains('f'));
-    Ok((field, Modifiers { descending, kind, nocase, is_of_sort: true, has_letters }))
+    let said = Modifiers { descending, kind, nocase, ..Modifiers::default() };
+    Ok((field, Modifiers { is_of_sort: true, has_letters, ..said }))
 }
 
 /// The sort key of rows.

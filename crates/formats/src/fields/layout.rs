@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::column::{Column, Field, NotAdded, first_word};
 use super::dialect::{Dialect, Fields};
 use super::header::{ColumnAt, ResolvedKey};
+use super::key::Axis;
 use super::misfit::misfit;
 use super::rows::{self, UNCLOSED, for_each_field};
 use super::spec::InputSpec;
@@ -248,6 +249,11 @@ impl<'a> Layout<'a> {
                 part.set_spelling(part.ranges.len(), hash);
             }
             part.ranges.push(range);
+        }
+        let is_first = |key: &usize| self.keys[*key].axis == Some(Axis::First);
+        for key in (0..self.keys.len()).filter(is_first) {
+            let points = part.columns[key..].first_chunk_mut().expect("points have two columns");
+            Column::place_on_curve(points);
         }
         part.comments = rows.comments;
         Ok((part, rows.next))

@@ -18,6 +18,7 @@ impl ResolvedKey {
     /// Returns the name of the kind, and a field of the kind for messages.
     fn kind(&self) -> (&'static str, &'static str) {
         match self.order.reading {
+            _ if self.axis.is_some() => ("hilbert", "a number"),
             Reading::Numbers => (self.element.map_or("number", |element| element.name()), "a number"),
             Reading::Sizes => ("size", "a size"),
             Reading::Times => ("time", "a time"),

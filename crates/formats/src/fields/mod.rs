@@ -31,7 +31,7 @@ use crate::parallel::map_parts;
 pub use self::column::{Column, NotAdded};
 pub use self::dialect::{Dialect, Fields, Gap, unquoted};
 pub use self::header::{ColumnAt, Header, ResolvedKey};
-pub use self::key::{Key, KeySpec, Kind};
+pub use self::key::{Axis, Key, KeySpec, Kind};
 pub use self::layout::{Body, Layout, Surveyed};
 pub(crate) use self::rows::{LongRow, UNCLOSED};
 pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows};

@@ -4,7 +4,7 @@ use gpusort_order::key::ElementType;
 
 use super::dialect::{Dialect, Fields};
 use super::header::{ColumnAt, ResolvedKey};
-use super::key::KeySpec;
+use super::key::{Axis, KeySpec};
 use crate::binary::BinaryInput;
 use crate::number::PerLine;
 use crate::order::{KeyOrder, Reading, TextOrder};
@@ -96,7 +96,8 @@ impl InputSpec {
         if let Some(element) = self.element() {
             return element.name().to_owned();
         }
-        let keys = self.keys.iter().filter(|key| !key.order.is_last_resort || self.keys.len() == 1);
+        let is_other = |key: &&ResolvedKey| key.axis != Some(Axis::Second) && !key.order.is_last_resort;
+        let keys = self.keys.iter().filter(|key| is_other(key) || self.keys.len() == 1);
         keys.map(ResolvedKey::kind_name).collect::<Vec<_>>().join(",")
     }
 
