@@ -62,6 +62,7 @@ pub(crate) fn main() -> ExitCode {
 fn run(cli: args::Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Merge(args) => return sort::run(args::SortArgs { merge: true, ..args }),
+        Command::Count(args) => return sort::run(args::SortArgs { counts_keys: true, ..args }),
         Command::Sort(args) => return sort::run(args),
         Command::Check(args) => return check::run(args),
         Command::Bench(args) => bench::run(args)?,
@@ -123,18 +124,27 @@ fn command() -> clap::Command {
             .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
             .mut_arg("unique", |unique| unique.help("Report equal keys, too").long_help(None))
     };
-    // Hides the options that a merge does not use.
-    let merge = |command: clap::Command| {
-        const OTHERS: [&str; 8] =
-            ["merge", "check", "check_quietly", "each", "in_place", "device", "algo", "variant"];
+    // Hides the options that a merge or a count does not use.
+    let only = |command: clap::Command, others: &[&'static str], after: &'static str, files: &'static str| {
         let hide = |command: clap::Command, name| command.mut_arg(name, |argument| argument.hide(true));
-        let command =
-            OTHERS.into_iter().fold(command, hide).after_help(include_str!("help/merge.txt").trim_end());
-        let files = "Sorted input files; without any, standard input";
+        let command = others.iter().fold(command, hide).after_help(after.trim_end());
         command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
+    };
+    let merge = |command: clap::Command| {
+        const OTHERS: [&str; 9] =
+            ["merge", "check", "check_quietly", "count", "each", "in_place", "device", "algo", "variant"];
+        let files = "Sorted input files; without any, standard input";
+        only(command, &OTHERS, include_str!("help/merge.txt"), files)
+    };
+    let count = |command: clap::Command| {
+        const OTHERS: [&str; 8] =
+            ["merge", "check", "check_quietly", "count", "each", "in_place", "unique", "argsort"];
+        let files = "Input files, counted together; without any, standard input";
+        only(command, &OTHERS, include_str!("help/count.txt"), files)
     };
     let command = args::Cli::command().mut_subcommands(all);
     let command = command.mut_subcommand("check", check).mut_subcommand("merge", merge);
+    let command = command.mut_subcommand("count", count);
     command.disable_help_flag(true).arg(help().short('h')).long_version(VERSION.as_str())
 }
 
@@ -178,7 +188,7 @@ fn parse() -> Result<args::Cli, clap::Error> {
     let matches = command().try_get_matches_from(&*ARGUMENTS)?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
     let Some((_, matches)) = matches.subcommand() else { return Ok(cli) };
-    if let Command::Sort(args) | Command::Merge(args) = &mut cli.command {
+    if let Command::Sort(args) | Command::Merge(args) | Command::Count(args) = &mut cli.command {
         let is_typed = |option: &&str| matches.value_source(option) == Some(ValueSource::CommandLine);
         args.typed = args::METHOD.into_iter().chain(["timing", "progress"]).filter(is_typed).collect();
     }

@@ -33,6 +33,7 @@ use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::numbers::span::Census;
 use gpusort_formats::packing::Ties;
 use gpusort_formats::records::Print;
+use gpusort_formats::fields::InputKind;
 use gpusort_formats::{Counts, InputSpec, Output, Words};
 use gpusort_order::Selection;
 
@@ -43,9 +44,33 @@ pub(super) struct OutputSpec {
     pub(super) selection: Selection,
     /// If true, writes positions in the input, from 0, instead of records.
     pub(super) positions: bool,
+    /// What is written instead of records, if anything.
+    pub(super) answer: Option<Answer>,
     pub(super) method: Method,
     /// The format of the output.
     pub(super) format: Format,
+}
+
+/// What is written of the records of each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Their number, before the first record.
+    Counts,
+    /// Their number, before the fields of the keys.
+    CountsOfKeys,
+}
+
+impl Answer {
+    /// Returns true if all invalid fields of a key are one.
+    pub(super) fn merges_invalid(self) -> bool {
+        self == Self::CountsOfKeys
+    }
+
+    /// Gives each record the number of records that it stands for.
+    pub(super) fn numbered(self, records: Keyed, how: &InputSpec) -> Keyed {
+        let are_groups = self == Self::CountsOfKeys && matches!(how.kind, InputKind::Table(_));
+        if are_groups { records } else { records.numbered(None) }
+    }
 }
 
 /// Records of an input; elements of binary files may still be being read.

@@ -38,7 +38,7 @@ const BYTES_OF_ROW: u64 = 50;
 const LEAST_PRINTED: u64 = 2;
 
 /// The parts of a smaller budget do not justify another thread.
-const LITTLE: u64 = 1 << 20;
+pub(super) const LITTLE: u64 = 1 << 20;
 
 /// Estimates of an unread input.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +115,14 @@ pub enum To<'a> {
     Writer(&'a mut (dyn io::Write + Send)),
 }
 
+/// The options of the sort of counts.
+pub(super) struct SortOfCounts {
+    pub(super) first: Option<u64>,
+    pub(super) bgzf: bool,
+    pub(super) parquet: Option<String>,
+    pub(super) memory: Option<u64>,
+}
+
 /// A sort with all decisions made except the device.
 pub struct Job<'a> {
     /// The inputs.
@@ -138,6 +146,8 @@ pub struct Job<'a> {
     pub is_last: bool,
     /// The format into which sorted text is converted. Without feature `arrow` always `None`.
     pub(super) converted: Option<Format>,
+    /// The sort of the counts of keys, if these are asked for.
+    pub(super) then: Option<SortOfCounts>,
     /// The compression of Parquet, unless it follows the input.
     #[cfg(feature = "arrow")]
     pub(super) parquet: Option<parquet::basic::Compression>,
@@ -208,6 +218,9 @@ impl Job<'_> {
         if self.decisions.format.has_columns() {
             return Ok(self.sort_tables(devices, to)?.since(begin));
         }
+        if let Some(then) = &self.then {
+            return Ok(self.count(then, devices, to)?.since(begin));
+        }
         Ok(self.write_text(to, |output| self.run_text(devices, output))?.since(begin))
     }
 
@@ -227,6 +240,9 @@ impl Job<'_> {
 
     /// Sorts text or binary.
     fn run_text(&self, devices: &mut dyn ChooseSorter, mut output: Output) -> Result<Report, Error> {
+        if let Some(answer) = self.ask.answer {
+            return self.answer(answer, devices, output);
+        }
         let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little

@@ -5,8 +5,10 @@
 //! Input -> decisions -> batches of records and keys -> engine -> sorted runs -> merge -> Output
 //! ```
 
+mod answers;
 mod check;
 pub mod columns;
+mod count;
 mod dataset;
 mod decide;
 #[cfg(feature = "distributed")]
@@ -27,6 +29,7 @@ mod tables;
 mod tally;
 
 pub use self::check::{Check, Checked};
+pub use self::count::Count;
 pub use self::decide::Note;
 pub use self::external::{External, Records};
 pub use self::merge::Merge;

@@ -14,8 +14,9 @@ use gpusort_formats::Counts;
 use gpusort_formats::batch::Keyed;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::chunks::Chunks;
-use gpusort_formats::fields::{InputKind, InputSpec};
+use gpusort_formats::fields::{Groups, InputKind, InputSpec};
 use gpusort_formats::records::Records;
+use gpusort_formats::text::BLOCK;
 use gpusort_formats::{Input, Print, Text, binary, fields, numbers};
 
 /// Inputs, read in parts.
@@ -34,6 +35,8 @@ pub(super) struct Parts<'a> {
 enum PartSource<'a> {
     Bits(binary::Reader<'a>),
     Records { chunks: Box<Chunks<'a>>, known: Box<fields::Known>, straight: Option<numbers::IntegerFiles> },
+    /// Rows in groups of equal key fields.
+    Groups { chunks: Box<Chunks<'a>>, known: Box<fields::Known>, groups: Groups<'a> },
 }
 
 impl<'a> Parts<'a> {
@@ -69,11 +72,29 @@ impl<'a> Parts<'a> {
         self
     }
 
+    /// Groups rows by their key fields: a part has the first row of each group, with the number of its rows.
+    pub(super) fn grouped(mut self) -> Self {
+        if let (PartSource::Records { .. }, InputKind::Table(_)) = (&self.source, &self.how.kind) {
+            let chunks = Box::new(Chunks::new(self.inputs, self.how, self.budget));
+            self.source =
+                PartSource::Groups { chunks, known: Box::default(), groups: Groups::new(self.how) };
+        }
+        self
+    }
+
+    /// Returns the row that names the columns, if there is one and it was read.
+    pub(super) fn names(&self) -> Option<&[u8]> {
+        let (PartSource::Groups { known, .. } | PartSource::Records { known, .. }) = &self.source else {
+            return None;
+        };
+        known.names(self.how.kind.dialect())
+    }
+
     /// Returns true if the last part was read.
     pub(super) fn is_over(&self) -> bool {
         match &self.source {
             PartSource::Bits(reader) => reader.is_over(),
-            PartSource::Records { chunks, .. } => chunks.is_over(),
+            PartSource::Records { chunks, .. } | PartSource::Groups { chunks, .. } => chunks.is_over(),
         }
     }
 
@@ -146,6 +167,26 @@ impl<'a> Parts<'a> {
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }
+            }
+            PartSource::Groups { chunks, known, groups } => {
+                let before = chunks.bytes;
+                let mut reading = Duration::ZERO;
+                // The first rows are copied when they are taken.
+                let has_room = |(rows, bytes): (u64, u64), chunks: &Chunks| !chunks.is_full(4 * bytes, 2 * rows);
+                while has_room(groups.size(), chunks) {
+                    let begin = Instant::now();
+                    let most = self.budget.step(chunks.bytes).min(BLOCK);
+                    let Some(text) = chunks.some(most, false)? else { break };
+                    reading += begin.elapsed();
+                    groups.add(&text, known)?;
+                    chunks.spare = text.bytes;
+                    progress(chunks.bytes);
+                }
+                let (text, numbers, counts) = groups.take();
+                let mut records = Keyed::read(text, self.how, known)?.numbered(Some(&numbers));
+                records.counts = counts;
+                parsing = start.elapsed().saturating_sub(reading);
+                (Content::Records { records, words: None }, chunks.bytes - before, reading)
             }
         };
         Ok(Dataset { content, counts: Counts::default(), bytes, reading: Meanwhile::done(reading), parsing })

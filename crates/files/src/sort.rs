@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use gpusort_order::key::ElementType;
 
-use super::dataset::OutputSpec;
-use super::job::{Job, To};
+use super::dataset::{Answer, OutputSpec};
+use super::job::{Job, SortOfCounts, To};
 use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
@@ -17,8 +17,8 @@ use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::{Compression, Extension, Input, Output};
-use gpusort_order::Method;
-use gpusort_order::Selection;
+use gpusort_formats::fields::ResolvedKey;
+use gpusort_order::{Class, KeyOrder, Method, Nulls, Reading, Selection, TextOrder};
 
 /// A sort of files, readers or bytes into a file or a writer.
 ///
@@ -42,6 +42,7 @@ pub struct Sort<'a> {
     to: Option<Format>,
     first: Option<u64>,
     positions: bool,
+    pub(super) answer: Option<Answer>,
     bgzf: bool,
     parquet: Option<String>,
     method: Method,
@@ -79,6 +80,19 @@ impl<'a> Sort<'a> {
     /// The default is the compression of the first input, then snappy.
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self { parquet: Some(name.into()), ..self }
+    }
+
+    /// Keeps only the first record of each key, and writes the number of its records before it: of lines in seven
+    /// places and a blank, of tables as a column `count`, of JSON as `{"count":2,"record":{}}`.
+    pub fn counts(mut self) -> Self {
+        (self.options.unique, self.answer) = (true, Some(Answer::Counts));
+        self
+    }
+
+    /// Writes how often each key occurs, as [`Count`](crate::Count) does.
+    #[doc(hidden)]
+    pub fn counts_of_keys(self) -> Self {
+        Self { answer: Some(Answer::CountsOfKeys), ..self }
     }
 
     /// Sorts with this sorter; the default sorts on the CPU.
@@ -131,7 +145,8 @@ impl<'a> Sort<'a> {
     /// An invalid option; I/O errors of the first line, if that decides the format of an input.
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
-        let Self { options, to, first, positions, bgzf, parquet, method, folders, tell, .. } = self;
+        let Self { options, to, first, positions, answer, .. } = self;
+        let Self { bgzf, parquet, method, folders, tell, .. } = self;
         if let Some(algorithm) = method.algorithm {
             algorithm.variant(method.variant)?;
         }
@@ -158,7 +173,17 @@ impl<'a> Sort<'a> {
         }
         let to_table =
             asked.map(|(format, _)| format).filter(|to| !positions && (to.is_table() || to.has_columns()));
-        let (inputs, decisions) = options.resolve(to_bits, to_table)?;
+        let of_keys = answer == Some(Answer::CountsOfKeys);
+        let (inputs, mut decisions) = options.resolve(to_bits, to_table.filter(|_| !of_keys))?;
+        if of_keys {
+            // Invalid fields are counted as they are spelled.
+            let order = KeyOrder { reading: Reading::Text(TextOrder::Bytes), is_last_resort: true, ..KeyOrder::ASCENDING };
+            let keys = decisions.how.keys.iter().filter(|key| {
+                !key.order.is_last_resort && key.order.place(Class::Invalid) != Nulls::Error
+            });
+            let spelled: Vec<_> = keys.map(|key| ResolvedKey { order, ..key.clone() }).collect();
+            decisions.how.keys.extend(spelled);
+        }
         // A replaced file keeps its compression.
         let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
@@ -175,6 +200,14 @@ impl<'a> Sort<'a> {
             return Err(Error::option("output", problem).hinting(Hint::To(Format::JsonLines)));
         }
         let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
+        if answer.is_some() && (positions || own.is_bits() || own.has_columns() || to_bits) {
+            let problem = "counts the keys of lines, CSV, TSV and JSON Lines; write other data as one of these first";
+            return Err(Error::option("count", problem));
+        }
+        if answer == Some(Answer::Counts) && converted.is_some() {
+            let problem = format!("writes {} with a count before each record; leave out other formats", own.name());
+            return Err(Error::option("count", problem));
+        }
         let budget = options.memory.map_or_else(Budget::default, Budget::of);
         // The other half of the memory holds the files in these folders.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
@@ -182,13 +215,14 @@ impl<'a> Sort<'a> {
         let budget = if positions { budget.with_positions() } else { budget };
         // Two other threads read the next file and write the previous one.
         let budget = if options.one_of_many { budget.shared_by(3) } else { budget };
+        let (top, first) = (first, first.filter(|_| !of_keys));
         let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
         let selection = Selection { unique: options.unique, first };
         Ok(Job {
             inputs,
             decisions,
             stretches: options.stretches,
-            ask: OutputSpec { selection, positions, method, format },
+            ask: OutputSpec { selection, positions, answer, method, format },
             promised,
             watch: Watch::new(tell),
             cancel: options.cancel,
@@ -197,6 +231,7 @@ impl<'a> Sort<'a> {
             compression,
             is_last: false,
             converted,
+            then: of_keys.then(|| SortOfCounts { first: top, bgzf, parquet: parquet.clone(), memory: options.memory }),
             #[cfg(feature = "arrow")]
             parquet: parquet.as_deref().map(gpusort_formats::arrow::parquet::compression).transpose()?,
             #[cfg(feature = "arrow")]

@@ -102,6 +102,17 @@ impl Keyed {
         Ok(Self { pieces, head, counts, orders, number, told, respelled })
     }
 
+    /// Numbers the records: with these numbers, or all with 1.
+    pub fn numbered(mut self, numbers: Option<&[u64]>) -> Self {
+        let mut first = 0;
+        for piece in &mut self.pieces {
+            let (begin, count) = (first, piece.records());
+            first += count;
+            piece.positions = numbers.map_or_else(|| vec![1; count], |all| all[begin..first].to_vec());
+        }
+        self
+    }
+
     /// Wraps numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are
     /// never printed.
     pub fn of_numbers(keys: &KeyBuf, map: KeyMap, print: Print, how: &InputSpec) -> Self {

@@ -59,6 +59,13 @@ pub(crate) enum Command {
     ///
     /// The inputs are read in little memory. The first record out of order is an error that names it.
     Merge(SortArgs),
+    /// Count how often each line or key occurs
+    ///
+    /// The most frequent comes first, and equally frequent keys in their order. Lines are written behind their
+    /// count, as by uniq -c; the keys of tables in columns behind a column count. Fields are equal if they are
+    /// equal as keys: with the kind number, 1 and 1.0 are one key, written as it first occurs. With --invalid
+    /// last or first, a column is counted as it is spelled.
+    Count(SortArgs),
     /// Make test data
     ///
     /// The same options give the same bytes on every machine.

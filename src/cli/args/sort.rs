@@ -25,7 +25,7 @@ const HOW: &str = "Algorithm, device and memory";
 pub(crate) const METHOD: [&str; 3] = ["device", "algo", "variant"];
 
 /// The options that a check does not have.
-const NOT_CHECKED: [&str; 7] = ["top", "argsort", "to", "output", "bgzf", "each", "merge"];
+const NOT_CHECKED: [&str; 8] = ["top", "count", "argsort", "to", "output", "bgzf", "each", "merge"];
 
 /// The values of `--check`, with true for a check that prints nothing.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
@@ -41,6 +41,12 @@ pub(crate) struct SortArgs {
     /// Write only the first K records of the result
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = size::parse)]
     pub(crate) top: Option<u64>,
+
+    /// With -u: write the number of records of each key before its first one
+    ///
+    /// In lines as by uniq -c, in tables as a column.
+    #[arg(long, requires = "unique", conflicts_with_all = ["argsort", "merge"], help_heading = RESULT)]
+    pub(crate) count: bool,
 
     /// Write the positions of the records, from 0
     ///
@@ -169,6 +175,10 @@ pub(crate) struct SortArgs {
     /// No progress, no notes, no timing unless requested
     #[arg(short, long, help_heading = TOLD)]
     pub(crate) quiet: bool,
+
+    /// True for the command count.
+    #[arg(skip)]
+    pub(crate) counts_keys: bool,
 
     /// The names of typed options; the environment may set options, too.
     #[arg(skip)]

@@ -101,6 +101,15 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     }
     options::expand(&mut args.order)?;
     meant::check_habits(&args.device, &args.order)?;
+    for (is_given, option) in [
+        (args.order.unique, "unique"),
+        (args.argsort, "argsort"),
+        (args.merge, "merge"),
+        (args.each, "each"),
+        (args.check.is_some() || args.check_quietly, "check"),
+    ] {
+        ensure!(!is_given || !args.counts_keys, "--{option} is for 'gpusort sort', not for counts; leave it out");
+    }
     let checks = args.check.is_some() || args.check_quietly;
     ensure!(
         args.each || !args.in_place,

@@ -88,6 +88,8 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     sort = args.to.into_iter().fold(sort, Sort::to);
     sort = args.top.into_iter().fold(sort, Sort::top);
     sort = args.parquet_compression.iter().fold(sort, Sort::parquet_compression);
+    sort = if args.count { sort.counts() } else { sort };
+    sort = if args.counts_keys { sort.counts_of_keys() } else { sort };
     sort = if args.argsort { sort.positions() } else { sort };
     sort = if args.bgzf { sort.bgzf() } else { sort };
     // The library reads no environment variables.
