@@ -30,10 +30,10 @@ use gpusort_engine::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
 use gpusort_external::ElementForm;
 use gpusort_formats::batch::Keyed;
 use gpusort_formats::binary::{self, BinaryInput};
+use gpusort_formats::fields::InputKind;
 use gpusort_formats::numbers::span::Census;
 use gpusort_formats::packing::Ties;
 use gpusort_formats::records::Print;
-use gpusort_formats::fields::InputKind;
 use gpusort_formats::{Counts, InputSpec, Output, Words};
 use gpusort_order::Selection;
 
@@ -58,18 +58,27 @@ pub(super) enum Answer {
     Counts,
     /// Their number, before the fields of the keys.
     CountsOfKeys,
+    /// The first one, in the order of the input.
+    InputOrder,
+    /// All, but only the first few records of each value of a column.
+    Per,
 }
 
 impl Answer {
+    /// Returns true if records are counted.
+    pub(super) fn is_counted(self) -> bool {
+        matches!(self, Self::Counts | Self::CountsOfKeys)
+    }
+
     /// Returns true if all invalid fields of a key are one.
     pub(super) fn merges_invalid(self) -> bool {
         self == Self::CountsOfKeys
     }
 
-    /// Gives each record the number of records that it stands for.
+    /// Gives each counted record the number of records that it stands for.
     pub(super) fn numbered(self, records: Keyed, how: &InputSpec) -> Keyed {
         let are_groups = self == Self::CountsOfKeys && matches!(how.kind, InputKind::Table(_));
-        if are_groups { records } else { records.numbered(None) }
+        if are_groups || !self.is_counted() { records } else { records.numbered(None) }
     }
 }
 

@@ -25,6 +25,7 @@ use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
+use gpusort_formats::fields::InputSpec;
 use gpusort_formats::{Compression, Input, Output, Stretches};
 use gpusort_order::Selection;
 
@@ -115,14 +116,6 @@ pub enum To<'a> {
     Writer(&'a mut (dyn io::Write + Send)),
 }
 
-/// The options of the sort of counts.
-pub(super) struct SortOfCounts {
-    pub(super) first: Option<u64>,
-    pub(super) bgzf: bool,
-    pub(super) parquet: Option<String>,
-    pub(super) memory: Option<u64>,
-}
-
 /// A sort with all decisions made except the device.
 pub struct Job<'a> {
     /// The inputs.
@@ -146,8 +139,10 @@ pub struct Job<'a> {
     pub is_last: bool,
     /// The format into which sorted text is converted. Without feature `arrow` always `None`.
     pub(super) converted: Option<Format>,
-    /// The sort of the counts of keys, if these are asked for.
-    pub(super) then: Option<SortOfCounts>,
+    /// The column whose values have a number of records each.
+    pub(super) per: Option<InputSpec>,
+    /// The seed of a permutation.
+    pub(super) shuffle: Option<u64>,
     /// The compression of Parquet, unless it follows the input.
     #[cfg(feature = "arrow")]
     pub(super) parquet: Option<parquet::basic::Compression>,
@@ -218,9 +213,6 @@ impl Job<'_> {
         if self.decisions.format.has_columns() {
             return Ok(self.sort_tables(devices, to)?.since(begin));
         }
-        if let Some(then) = &self.then {
-            return Ok(self.count(then, devices, to)?.since(begin));
-        }
         Ok(self.write_text(to, |output| self.run_text(devices, output))?.since(begin))
     }
 
@@ -266,7 +258,8 @@ impl Job<'_> {
 
     /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
-        let mut parts = Parts::new(&self.inputs, &self.decisions.how, &self.budget, &self.watch);
+        let mut parts =
+            Parts::new(&self.inputs, &self.decisions.how, &self.budget, &self.watch).shuffled(self.shuffle);
         let first = parts.next().expect("the first part may be empty")?;
         Ok((first, parts))
     }
@@ -278,8 +271,8 @@ impl Job<'_> {
     /// An error of an input.
     pub fn load(&self) -> Result<Loaded<'_>, Error> {
         let begin = Instant::now();
-        let is_of_columns = self.decisions.format.has_columns() || self.converted.is_some();
-        let read = if is_of_columns { None } else { Some(self.first_part()?) };
+        let is_apart = self.decisions.format.has_columns() || self.converted.is_some();
+        let read = if is_apart || self.ask.answer.is_some() { None } else { Some(self.first_part()?) };
         Ok(Loaded { read, begin })
     }
 
@@ -461,7 +454,7 @@ impl Job<'_> {
 
 /// An input whose first part has been read, usually the whole.
 pub struct Loaded<'a> {
-    /// `None` for tables with columns, which are read otherwise.
+    /// `None` for tables with columns and for answers, which are read otherwise.
     read: Option<(Dataset<'static>, Parts<'a>)>,
     begin: Instant,
 }

@@ -8,7 +8,6 @@
 mod answers;
 mod check;
 pub mod columns;
-mod count;
 mod dataset;
 mod decide;
 #[cfg(feature = "distributed")]
@@ -28,8 +27,8 @@ mod tables;
 #[cfg(feature = "distributed")]
 mod tally;
 
+pub use self::answers::Count;
 pub use self::check::{Check, Checked};
-pub use self::count::Count;
 pub use self::decide::Note;
 pub use self::external::{External, Records};
 pub use self::merge::Merge;

@@ -13,7 +13,7 @@ use std::thread;
 
 use gpusort_order::key::{ElementType, KeyMap};
 
-use super::dataset::{Content, Dataset, OutputSpec, order_records};
+use super::dataset::{Answer, Content, Dataset, OutputSpec, order_records};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -170,9 +170,8 @@ impl<'a> Runs<'a> {
     /// Completes the storage of a run.
     fn finished(&mut self, spill: Spill, form: RunFormat, records: u64) -> Result<SortedRun, Error> {
         let spilled = spill.finish()?;
-        let (name, bytes) = (spilled.name().to_owned(), spilled.bytes);
-        self.report.spilled_bytes += bytes;
-        Ok(SortedRun { name, bytes, records, form, reader: Box::new(spilled) })
+        self.report.spilled_bytes += spilled.bytes;
+        Ok(spilled.into_run(records, form))
     }
 
     /// The number of records so far, including skipped ones: the position of the next record.
@@ -194,8 +193,9 @@ impl<'a> Runs<'a> {
         let payload = self.payload();
         let ends = order.first().zip(order.last());
         let ends = ends.map(|(&first, &last)| [first, last].map(|record| records.row(record)));
-        // An answer has numbers of its own.
-        let (size, first) = (self.frame_size(), if self.ask.answer.is_some() { 0 } else { self.passed() });
+        // Counts take the place of positions.
+        let are_counts = self.ask.answer.is_some_and(Answer::is_counted);
+        let (size, first) = (self.frame_size(), if are_counts { 0 } else { self.passed() });
         let open = self.run_for(RunFormat::Frames(payload), ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (payload, size), false, output)?;
@@ -329,7 +329,8 @@ impl<'a> Runs<'a> {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Merged, Error> {
         let (mut selection, memory) = (self.ask.selection, self.budget.bytes() / 2);
-        selection.unique |= matches!(into, Target::Records(Emit::Numbered(_)));
+        selection.unique |= matches!(into, Target::Records(Emit::Numbered(_)))
+            && self.ask.answer.is_some_and(Answer::is_counted);
         let emit = match into {
             Target::Records(emit) => emit,
             Target::Elements(order, form) => {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use gpusort_order::key::ElementType;
 
 use super::dataset::{Answer, OutputSpec};
-use super::job::{Job, SortOfCounts, To};
+use super::job::{Job, To};
 use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
 use super::report::Report;
@@ -16,8 +16,8 @@ use gpusort_base::human;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
+use gpusort_formats::fields::{InputSpec, Key, ResolvedKey};
 use gpusort_formats::{Compression, Extension, Input, Output};
-use gpusort_formats::fields::ResolvedKey;
 use gpusort_order::{Class, KeyOrder, Method, Nulls, Reading, Selection, TextOrder};
 
 /// A sort of files, readers or bytes into a file or a writer.
@@ -43,6 +43,8 @@ pub struct Sort<'a> {
     first: Option<u64>,
     positions: bool,
     pub(super) answer: Option<Answer>,
+    per: Option<Key>,
+    shuffle: Option<u64>,
     bgzf: bool,
     parquet: Option<String>,
     method: Method,
@@ -87,6 +89,25 @@ impl<'a> Sort<'a> {
     pub fn counts(mut self) -> Self {
         (self.options.unique, self.answer) = (true, Some(Answer::Counts));
         self
+    }
+
+    /// Keeps only the first record of each key, in the order of the input.
+    pub fn keep_order(mut self) -> Self {
+        (self.options.unique, self.answer) = (true, Some(Answer::InputOrder));
+        self
+    }
+
+    /// Takes [`Sort::top`] for each value of this column, which compares as text without quotes. The values have to
+    /// fit a quarter of the memory.
+    pub fn per(mut self, column: impl Into<Key>) -> Self {
+        (self.per, self.answer) = (Some(column.into().apart()), Some(Answer::Per));
+        self
+    }
+
+    /// Writes the records in a random order instead of the order of keys. Each order is equally likely. It follows from
+    /// this seed and the number of records alone; with [`Sort::top`] it is a sample without replacement.
+    pub fn shuffle(self, seed: u64) -> Self {
+        Self { shuffle: Some(seed), ..self }
     }
 
     /// Writes how often each key occurs, as [`Count`](crate::Count) does.
@@ -145,8 +166,8 @@ impl<'a> Sort<'a> {
     /// An invalid option; I/O errors of the first line, if that decides the format of an input.
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
-        let Self { options, to, first, positions, answer, .. } = self;
-        let Self { bgzf, parquet, method, folders, tell, .. } = self;
+        let Self { options, to, first, positions, answer, per, .. } = self;
+        let Self { shuffle, bgzf, parquet, method, folders, tell, .. } = self;
         if let Some(algorithm) = method.algorithm {
             algorithm.variant(method.variant)?;
         }
@@ -173,17 +194,20 @@ impl<'a> Sort<'a> {
         }
         let to_table =
             asked.map(|(format, _)| format).filter(|to| !positions && (to.is_table() || to.has_columns()));
-        let of_keys = answer == Some(Answer::CountsOfKeys);
-        let (inputs, mut decisions) = options.resolve(to_bits, to_table.filter(|_| !of_keys))?;
-        if of_keys {
-            // Invalid fields are counted as they are spelled.
-            let order = KeyOrder { reading: Reading::Text(TextOrder::Bytes), is_last_resort: true, ..KeyOrder::ASCENDING };
-            let keys = decisions.how.keys.iter().filter(|key| {
-                !key.order.is_last_resort && key.order.place(Class::Invalid) != Nulls::Error
-            });
-            let spelled: Vec<_> = keys.map(|key| ResolvedKey { order, ..key.clone() }).collect();
-            decisions.how.keys.extend(spelled);
+        let mut asked = options.clone();
+        if let Some(per) = per {
+            if first.is_none() || options.keys.is_empty() {
+                let problem =
+                    "needs the number of records of each value, and their order; add --top K and -k COLUMN";
+                return Err(Error::option("per", problem));
+            }
+            asked.keys.push(per);
         }
+        if shuffle.is_some() {
+            asked.keys = vec![Key::record()];
+        }
+        let (inputs, mut decisions) = asked.resolve(to_bits, to_table)?;
+        let per = answer.and_then(|answer| keys_of(answer, &mut decisions.how));
         // A replaced file keeps its compression.
         let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
@@ -200,12 +224,14 @@ impl<'a> Sort<'a> {
             return Err(Error::option("output", problem).hinting(Hint::To(Format::JsonLines)));
         }
         let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
-        if answer.is_some() && (positions || own.is_bits() || own.has_columns() || to_bits) {
-            let problem = "counts the keys of lines, CSV, TSV and JSON Lines; write other data as one of these first";
-            return Err(Error::option("count", problem));
+        let is_apart = positions || own.is_bits() || own.has_columns() || to_bits;
+        if is_apart && (answer.is_some() || shuffle.is_some()) {
+            let problem = "counts, --per, --keep-order and shuffles are for lines, CSV, TSV and JSON Lines; write \
+                           other data as one of these first";
+            return Err(Error::options(problem));
         }
-        if answer == Some(Answer::Counts) && converted.is_some() {
-            let problem = format!("writes {} with a count before each record; leave out other formats", own.name());
+        if answer.is_some_and(Answer::is_counted) && converted.is_some() {
+            let problem = format!("writes {0} for {0}; sort its output to convert it", own.name());
             return Err(Error::option("count", problem));
         }
         let budget = options.memory.map_or_else(Budget::default, Budget::of);
@@ -215,7 +241,6 @@ impl<'a> Sort<'a> {
         let budget = if positions { budget.with_positions() } else { budget };
         // Two other threads read the next file and write the previous one.
         let budget = if options.one_of_many { budget.shared_by(3) } else { budget };
-        let (top, first) = (first, first.filter(|_| !of_keys));
         let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
         let selection = Selection { unique: options.unique, first };
         Ok(Job {
@@ -231,13 +256,33 @@ impl<'a> Sort<'a> {
             compression,
             is_last: false,
             converted,
-            then: of_keys.then(|| SortOfCounts { first: top, bgzf, parquet: parquet.clone(), memory: options.memory }),
+            per,
+            shuffle,
             #[cfg(feature = "arrow")]
             parquet: parquet.as_deref().map(gpusort_formats::arrow::parquet::compression).transpose()?,
             #[cfg(feature = "arrow")]
             table_keys: std::sync::OnceLock::new(),
         })
     }
+}
+
+/// Changes the keys for an answer. Takes the last key for [`Answer::Per`].
+fn keys_of(answer: Answer, how: &mut InputSpec) -> Option<InputSpec> {
+    if answer == Answer::Per {
+        how.by.keys.pop();
+        return Some(InputSpec { keys: vec![how.keys.pop()?], ..how.clone() });
+    }
+    if answer == Answer::CountsOfKeys {
+        // Behind a key that may be invalid, its field as text: invalid fields are counted as they are spelled.
+        let reading = Reading::Text(TextOrder::Bytes);
+        let order = KeyOrder { reading, is_last_resort: true, ..KeyOrder::ASCENDING };
+        let may_be_invalid =
+            |key: &&ResolvedKey| !key.order.is_last_resort && key.order.place(Class::Invalid) != Nulls::Error;
+        let keys = how.keys.iter().filter(may_be_invalid);
+        let spelled: Vec<_> = keys.map(|key| ResolvedKey { order, ..key.clone() }).collect();
+        how.keys.extend(spelled);
+    }
+    None
 }
 
 /// Gzip, if the output's name or the replaced file is gzip.

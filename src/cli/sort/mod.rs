@@ -101,15 +101,6 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
     }
     options::expand(&mut args.order)?;
     meant::check_habits(&args.device, &args.order)?;
-    for (is_given, option) in [
-        (args.order.unique, "unique"),
-        (args.argsort, "argsort"),
-        (args.merge, "merge"),
-        (args.each, "each"),
-        (args.check.is_some() || args.check_quietly, "check"),
-    ] {
-        ensure!(!is_given || !args.counts_keys, "--{option} is for 'gpusort sort', not for counts; leave it out");
-    }
     let checks = args.check.is_some() || args.check_quietly;
     ensure!(
         args.each || !args.in_place,
@@ -153,7 +144,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     }
     let timing_to = options::timing(args, output.is_none(), job.format())?;
     job.is_last = true;
-    notes(&job, "sorted", args.quiet, &progress);
+    notes(&job, if args.counts_keys { "counted" } else { "sorted" }, args.quiet, &progress);
     let to = output.map_or(To::Stdout, To::File);
     let report = if args.merge {
         job.merge(to)?

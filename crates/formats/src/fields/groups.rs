@@ -6,8 +6,6 @@
 
 use std::ops::Range;
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,6 +18,7 @@ use super::{Known, bodies, rows};
 use crate::counts::Counts;
 use crate::error::Error;
 use crate::keys;
+use crate::memory::prefetch;
 use crate::order::Class;
 use crate::parallel::{self, map_parts};
 use crate::text::{Before, Text};
@@ -27,7 +26,7 @@ use crate::text::{Before, Text};
 /// Groups of rows, by the bytes of their key fields.
 pub struct Groups<'a> {
     how: &'a InputSpec,
-    /// One table for each core; several may have groups of the same fields.
+    /// One table for each core.
     tables: Vec<Table>,
     /// The bytes before the next text.
     passed: u64,
@@ -35,13 +34,14 @@ pub struct Groups<'a> {
     first: Option<(String, &'static [u8])>,
 }
 
+/// Finds groups by the hashes of their fields: from the place of a hash on, the first free place ends the search.
 #[derive(Default)]
 struct Table {
-    groups: HashTable<Group>,
+    /// The numbers of groups, from 1; 0 is a free place. At least half of the places are free; a power of two.
+    places: Vec<u32>,
+    groups: Vec<Group>,
     /// The first row of each group with a line end, and the fields of its keys.
     bytes: Vec<u8>,
-    /// The first few distinct invalid fields.
-    invalid: Counts,
 }
 
 struct Group {
@@ -51,10 +51,18 @@ struct Group {
     count: u64,
     row: Range<usize>,
     key: Range<usize>,
-    /// The fields of the first row that are NaN, empty and invalid.
-    nulls: [u32; 3],
-    is_skipped: bool,
 }
+
+/// A row whose group is not yet found.
+struct Row {
+    at: usize,
+    hash: u64,
+    /// The range of the fields in the text, or in the joined fields of these rows.
+    key: Range<usize>,
+}
+
+/// The number of rows whose groups are fetched from memory together.
+const TOGETHER: usize = 32;
 
 impl<'a> Groups<'a> {
     /// Begins without groups.
@@ -65,7 +73,10 @@ impl<'a> Groups<'a> {
     /// Returns the number of groups, and the bytes of their first rows and fields.
     pub fn size(&self) -> (u64, u64) {
         let of_table = |table: &Table| (table.groups.len() as u64, table.bytes.len() as u64);
-        self.tables.iter().map(of_table).fold((0, 0), |(groups, bytes), (more, long)| (groups + more, bytes + long))
+        self.tables
+            .iter()
+            .map(of_table)
+            .fold((0, 0), |(groups, bytes), (more, long)| (groups + more, bytes + long))
     }
 
     /// Adds the rows of a text.
@@ -96,7 +107,12 @@ impl<'a> Groups<'a> {
         let parts = pieces.chunks(pieces.len().div_ceil(self.tables.len()).max(1));
         let added = map_parts(self.tables.iter_mut().zip(parts), |(table, pieces)| {
             pieces.iter().try_for_each(|(bytes, piece, line_end)| {
-                let added = table.add(&layout, (&bytes[piece.start..], piece.len()), line_end, passed + piece.start as u64);
+                let added = table.add(
+                    &layout,
+                    (&bytes[piece.start..], piece.len()),
+                    line_end,
+                    passed + piece.start as u64,
+                );
                 added.map_err(|Problem(at, wrong)| Problem(piece.start + at, wrong))
             })
         });
@@ -104,29 +120,21 @@ impl<'a> Groups<'a> {
         added.into_iter().collect::<Result<(), Problem>>().map_err(|problem| layout.error(problem))
     }
 
-    /// Takes the groups: the first row of each in the order of the input, the numbers of their rows, and the counts
-    /// of all rows.
-    pub fn take(&mut self) -> (Text, Vec<u64>, Counts) {
-        let mut tables = std::mem::take(&mut self.tables).into_iter();
-        let mut all = tables.next().unwrap_or_default();
-        tables.for_each(|table| all.merge(table));
-        let Table { groups, bytes, invalid: mut counts } = all;
-        let mut groups: Vec<Group> = groups.into_iter().collect();
-        groups.sort_unstable_by_key(|group| group.at);
-        for Group { count, nulls, is_skipped, .. } in &groups {
-            let [nan, empty, invalid] = nulls.map(|nulls| count * u64::from(nulls));
-            counts.nan += nan;
-            counts.empty += empty;
-            counts.invalid += invalid;
-            counts.skipped += if *is_skipped { *count } else { 0 };
-        }
-        groups.retain(|group| !group.is_skipped);
-        let rows: Vec<&[u8]> = groups.iter().map(|group| &bytes[group.row.clone()]).collect();
+    /// Takes the groups: the first row of each in the order of the input, and the numbers of their rows. Several may have
+    /// the same fields.
+    pub fn take(&mut self) -> (Text, Vec<u64>) {
+        let tables = std::mem::take(&mut self.tables);
+        let mut groups: Vec<(&[u8], &Group)> = tables
+            .iter()
+            .flat_map(|table| table.groups.iter().map(|group| (&table.bytes[group.row.clone()], group)))
+            .collect();
+        groups.sort_unstable_by_key(|(_, group)| group.at);
+        let rows: Vec<&[u8]> = groups.iter().map(|(row, _)| *row).collect();
         let (name, line_end) = self.first.clone().unwrap_or_default();
         let before = Before { line_end: Some(line_end), ..Before::default() };
         let end = self.how.kind.dialect().fields.line_end();
         let text = Text::of_one(&name, rows.concat(), Some(before), end);
-        (text, groups.iter().map(|group| group.count).collect(), counts)
+        (text, groups.iter().map(|(_, group)| group.count).collect())
     }
 }
 
@@ -142,89 +150,117 @@ impl Table {
         let keys = &layout.how.keys;
         let has_whole = keys.iter().any(|key| key.column == ColumnAt::Whole);
         let mut columns: Vec<Column> = keys.iter().map(|key| Column::new(key, 0)).collect();
-        let (mut rows, mut joined) = (Rows::new(layout, bytes), Vec::new());
-        while rows.advance(until)? {
-            let line = rows.line();
-            let key = match keys.len() {
-                _ if has_whole => &bytes[line.clone()],
-                1 => rows.shown(0),
-                _ => {
-                    joined.clear();
-                    for key in 0..keys.len() {
-                        let field = rows.shown(key);
-                        joined.extend_from_slice(&field.len().to_le_bytes());
-                        joined.extend_from_slice(field);
+        let mut rows = Rows::new(layout, bytes);
+        let (mut found, mut joined, mut is_over) = (Vec::with_capacity(TOGETHER), Vec::new(), false);
+        while !is_over {
+            found.clear();
+            joined.clear();
+            let mut wrong = None;
+            while found.len() < TOGETHER && !is_over {
+                match rows.advance(until) {
+                    Ok(true) if has_whole => {
+                        let key = rows.line();
+                        found.push(Row { at: rows.at, hash: xxh3_64(&bytes[key.clone()]), key });
                     }
-                    &joined
-                }
-            };
-            let (hash, own) = (xxh3_64(key), &mut self.bytes);
-            let is_same = |group: &Group| group.hash == hash && own[group.key.clone()] == *key;
-            match self.groups.entry(hash, is_same, |group| group.hash) {
-                Entry::Occupied(mut found) => found.get_mut().count += 1,
-                Entry::Vacant(vacant) => {
-                    let (nulls, is_skipped) = nulls_of(&rows, &mut columns, &mut self.invalid)?;
-                    let begin = own.len();
-                    own.extend_from_slice(&bytes[line.clone()]);
-                    let end = own.len();
-                    // Behind the last byte of an input is no line end of its own.
-                    let has_end = rows.next < bytes.len();
-                    own.extend_from_slice(if has_end { &bytes[line.end..rows.next] } else { line_end });
-                    let row = begin..own.len();
-                    if !has_whole {
-                        own.extend_from_slice(key);
+                    Ok(true) => {
+                        let begin = joined.len();
+                        for key in 0..keys.len() {
+                            let field = rows.shown(key);
+                            joined.extend_from_slice(&field.len().to_le_bytes());
+                            joined.extend_from_slice(field);
+                        }
+                        let key = begin..joined.len();
+                        found.push(Row { at: rows.at, hash: xxh3_64(&joined[key.clone()]), key });
                     }
-                    let key = if has_whole { begin..end } else { row.end..own.len() };
-                    let at = offset + rows.at as u64;
-                    vacant.insert(Group { hash, at, count: 1, row, key, nulls, is_skipped });
+                    Ok(false) => is_over = true,
+                    Err(problem) => (wrong, is_over) = (Some(problem), true),
                 }
             }
+            self.grow(found.len());
+            self.fetch(&found);
+            for Row { at, hash, key } in found.drain(..) {
+                let key = if has_whole { &bytes[key] } else { &joined[key] };
+                let place = self.find(hash, key);
+                if let Some(group) = self.places[place].checked_sub(1) {
+                    self.groups[group as usize].count += 1;
+                    continue;
+                }
+                let mut row = Rows::new(layout, &bytes[at..]);
+                row.advance(1)?;
+                let moved = |Problem(_, wrong)| Problem(at, wrong);
+                check(&row, &mut columns).map_err(moved)?;
+                let (line, begin) = (at + row.line().start..at + row.line().end, self.bytes.len());
+                self.bytes.extend_from_slice(&bytes[line.clone()]);
+                let end = self.bytes.len();
+                // Behind the last byte of an input is no line end of its own.
+                let next = at + row.next;
+                let own_end = if next < bytes.len() { &bytes[line.end..next] } else { line_end };
+                self.bytes.extend_from_slice(own_end);
+                let row = begin..self.bytes.len();
+                if !has_whole {
+                    self.bytes.extend_from_slice(key);
+                }
+                let key = if has_whole { begin..end } else { row.end..self.bytes.len() };
+                self.groups.push(Group { hash, at: offset + at as u64, count: 1, row, key });
+                self.places[place] = self.groups.len() as u32;
+            }
+            wrong.map_or(Ok(()), Err)?;
         }
         Ok(())
     }
 
-    /// Adds the groups of another table.
-    fn merge(&mut self, other: Self) {
-        self.invalid.add_all(&other.invalid);
-        for group in other.groups {
-            let [key, row] = [&group.key, &group.row].map(|range| &other.bytes[range.clone()]);
-            let is_same = |own: &Group| own.hash == group.hash && self.bytes[own.key.clone()] == *key;
-            match self.groups.find_mut(group.hash, is_same) {
-                Some(own) if own.at < group.at => own.count += group.count,
-                found => {
-                    // The row of the earlier group stands for both.
-                    let begin = self.bytes.len();
-                    self.bytes.extend_from_slice(row);
-                    let end = self.bytes.len();
-                    self.bytes.extend_from_slice(key);
-                    let (row, key) = (begin..end, end..self.bytes.len());
-                    match found {
-                        Some(own) => *own = Group { count: own.count + group.count, row, key, ..group },
-                        None => {
-                            let group = Group { row, key, ..group };
-                            self.groups.insert_unique(group.hash, group, |group| group.hash);
-                        }
-                    }
-                }
+    /// Returns the place of the group of these fields, or the free place for it.
+    fn find(&self, hash: u64, key: &[u8]) -> usize {
+        let last = self.places.len() - 1;
+        let mut place = hash as usize & last;
+        while let Some(group) = self.places[place].checked_sub(1) {
+            let group = &self.groups[group as usize];
+            if group.hash == hash && self.bytes[group.key.clone()] == *key {
+                break;
             }
+            place = (place + 1) & last;
+        }
+        place
+    }
+
+    /// Makes room for more groups.
+    fn grow(&mut self, more: usize) {
+        let needed = 2 * (self.groups.len() + more);
+        if needed > self.places.len() {
+            self.places = vec![0; needed.next_power_of_two().max(1 << 12)];
+            let last = self.places.len() - 1;
+            for (number, group) in (1..).zip(&self.groups) {
+                let mut place = group.hash as usize & last;
+                while self.places[place] > 0 {
+                    place = (place + 1) & last;
+                }
+                self.places[place] = number;
+            }
+        }
+    }
+
+    /// Fetches what the search for the groups of these rows reads, so that the rows wait for memory together.
+    fn fetch(&self, rows: &[Row]) {
+        let place = |row: &Row| row.hash as usize & (self.places.len() - 1);
+        rows.iter().for_each(|row| prefetch(&self.places, place(row)));
+        let group = |row: &Row| self.places[place(row)].checked_sub(1).map(|group| group as usize);
+        rows.iter().filter_map(group).for_each(|group| prefetch(&self.groups, group));
+        for key in rows.iter().filter_map(group).map(|group| &self.groups[group].key) {
+            prefetch(&self.bytes, key.start);
+            prefetch(&self.bytes, key.end);
         }
     }
 }
 
-/// Returns the numbers of null fields in a row by their classes, and true for a row that is left out.
-fn nulls_of(rows: &Rows, columns: &mut [Column], invalid: &mut Counts) -> Result<([u32; 3], bool), Problem> {
-    let mut counts = Counts::default();
-    let mut is_skipped = false;
+/// Checks that a sort takes a row.
+fn check(rows: &Rows, columns: &mut [Column]) -> Result<(), Problem> {
     for (key, column) in columns.iter_mut().enumerate() {
         let (field, order) = (rows.field(key), rows.order(key));
-        if order.skips_invalid() && column.refused(&field) == Some(NotAdded::Null(Class::Invalid)) {
-            counts.add(Class::Invalid, &field.value());
-            is_skipped = true;
-            continue;
+        if !order.skips_invalid() || column.refused(&field) != Some(NotAdded::Null(Class::Invalid)) {
+            column.words = keys::Column::of(order, 0);
+            let added = column.push(&field, &mut Counts::default());
+            added.map_err(|refused| Problem(rows.at, Wrong::of(key, refused)))?;
         }
-        column.words = keys::Column::of(order, 0);
-        column.push(&field, &mut counts).map_err(|refused| Problem(rows.at, Wrong::of(key, refused)))?;
     }
-    invalid.add_all(&Counts { invalid_fields: counts.invalid_fields, ..Counts::default() });
-    Ok(([counts.nan, counts.empty, counts.invalid].map(|count| count as u32), is_skipped))
+    Ok(())
 }

@@ -95,6 +95,8 @@ pub struct Key {
     /// The file with the names of [`Kind::List`], and these names once they are read.
     list: Option<PathBuf>,
     pub(super) names: Option<Arc<Names>>,
+    /// True for a key that is kept although an earlier key has its column.
+    pub(super) is_apart: bool,
 }
 
 /// A possible meaning of a key.
@@ -173,7 +175,13 @@ impl Modifiers {
 impl Key {
     fn new(said: String, columns: impl IntoIterator<Item = ColumnRef>) -> Self {
         let reading = |column| KeyMeaning { column, said: Modifiers::default() };
-        Self { said, readings: columns.into_iter().map(reading).collect(), list: None, names: None }
+        Self {
+            said,
+            readings: columns.into_iter().map(reading).collect(),
+            list: None,
+            names: None,
+            is_apart: false,
+        }
     }
 
     /// The column with exactly this name. If the column is missing and the name is a number, the
@@ -311,12 +319,17 @@ impl Key {
         if readings.iter().any(|reading| is_certain(&reading.column)) {
             readings.retain(|reading| is_certain(&reading.column));
         }
-        Self { said: said.to_owned(), readings, list: None, names: None }
+        Self { said: said.to_owned(), readings, list: None, names: None, is_apart: false }
     }
 }
 
 #[doc(hidden)]
 impl Key {
+    /// Makes a key of text that is kept although an earlier key has its column.
+    pub fn apart(self) -> Self {
+        Self { is_apart: true, ..self.kind(Kind::Text) }
+    }
+
     /// Reads the list, if the key has one.
     ///
     /// # Errors

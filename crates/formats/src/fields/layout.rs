@@ -341,6 +341,10 @@ impl<'a> Layout<'a> {
 
     /// Passes the fields of the keys of this record to `take`, as they are written. The record ends in a line end.
     /// Returns the length without it.
+    ///
+    /// # Panics
+    ///
+    /// Panics for a record that cannot be read.
     pub fn each_field(&self, record: &[u8], mut take: impl FnMut(usize, &[u8])) -> usize {
         let mut rows = Rows::new(self, record);
         let is_row = rows.advance(record.len());

@@ -68,7 +68,8 @@ impl Known {
     /// Returns the row of the first header that names the columns, without its line end.
     pub fn names(&self, dialect: Dialect) -> Option<&[u8]> {
         let (header, _) = self.header.as_ref()?;
-        let above = if dialect.header > 1 { memchr::memrchr(b'\n', header).map_or(0, |end| end + 1) } else { 0 };
+        let above =
+            if dialect.header > 1 { memchr::memrchr(b'\n', header).map_or(0, |end| end + 1) } else { 0 };
         Some(&header[above..])
     }
 
@@ -103,14 +104,14 @@ impl Head {
         Self([mark, lines(&tops.comments), lines(&tops.header)])
     }
 
-    /// Puts a field before the names of columns, and empty fields before other rows of the header.
-    pub fn prefix(&mut self, dialect: Dialect, names: &[u8], other: &[u8]) {
-        let (header, mut at) = (std::mem::take(&mut self.0[2]), 0);
-        for row in 1..=dialect.header {
-            let Some(end) = end_of_row(&header, at, dialect.fields) else { break };
-            self.0[2].extend_from_slice(if row == dialect.header { names } else { other });
-            self.0[2].extend_from_slice(&header[at..end]);
-            at = end;
+    /// Puts this field before the names of columns, which are the last row of the header.
+    pub fn prefix(&mut self, dialect: Dialect, field: &[u8]) {
+        let (header, mut at) = (&mut self.0[2], 0);
+        for _ in 1..dialect.header {
+            at = end_of_row(header, at, dialect.fields).unwrap_or(header.len());
+        }
+        if at < header.len() {
+            header.splice(at..at, field.iter().copied());
         }
     }
 
