@@ -46,6 +46,13 @@ fn the_gpu_gives_the_same_bytes_as_the_cpu() {
     compare(100, &["--seed", "2", "--extra=-d cpu -q", &device]);
 }
 
+/// Counts, the first of each key or value, and permutations, beside Python's; a third of the cases in little memory.
+#[test]
+fn answers_come_out_as_python_has_them() {
+    let cases = tier::count(10_000, 1000).to_string();
+    python("tables/answers.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+}
+
 /// As many of the oracle's cases as `GPUSORT_CASES` says, in one process, which starts its device
 /// once.
 #[test]

@@ -27,11 +27,13 @@ mod usage;
 
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
 use console::Term;
@@ -62,6 +64,12 @@ pub(crate) fn main() -> ExitCode {
 fn run(cli: args::Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Merge(args) => return sort::run(args::SortArgs { merge: true, ..args }),
+        Command::Count(args) => return sort::run(args::SortArgs { counts_keys: true, ..args }),
+        Command::Shuffle(args::ShuffleArgs { seed, sort: args }) => {
+            // A hasher has random keys.
+            let seed = seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
+            return sort::run(args::SortArgs { shuffle: Some(seed), ..args });
+        }
         Command::Sort(args) => return sort::run(args),
         Command::Check(args) => return check::run(args),
         Command::Bench(args) => bench::run(args)?,
@@ -123,18 +131,27 @@ fn command() -> clap::Command {
             .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
             .mut_arg("unique", |unique| unique.help("Report equal keys, too").long_help(None))
     };
-    // Hides the options that a merge does not use.
-    let merge = |command: clap::Command| {
-        const OTHERS: [&str; 8] =
-            ["merge", "check", "check_quietly", "each", "in_place", "device", "algo", "variant"];
+    // Hides the options that only a sort uses.
+    let only = |command: clap::Command, others: &[&'static str], after: &'static str, files: &'static str| {
         let hide = |command: clap::Command, name| command.mut_arg(name, |argument| argument.hide(true));
-        let command =
-            OTHERS.into_iter().fold(command, hide).after_help(include_str!("help/merge.txt").trim_end());
-        let files = "Sorted input files; without any, standard input";
+        let command = args::OF_SORT.iter().chain(others).fold(command, hide).after_help(after.trim_end());
         command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
+    };
+    let merge = |command: clap::Command| {
+        let files = "Sorted input files; without any, standard input";
+        only(command, &args::METHOD, include_str!("help/merge.txt"), files)
+    };
+    let count = |command: clap::Command| {
+        let files = "Input files, counted together; without any, standard input";
+        only(command, &args::NOT_COUNTED, include_str!("help/count.txt"), files)
+    };
+    let shuffle = |command: clap::Command| {
+        let files = "Input files; without any, standard input";
+        only(command, &args::NOT_SHUFFLED, include_str!("help/shuffle.txt"), files)
     };
     let command = args::Cli::command().mut_subcommands(all);
     let command = command.mut_subcommand("check", check).mut_subcommand("merge", merge);
+    let command = command.mut_subcommand("count", count).mut_subcommand("shuffle", shuffle);
     command.disable_help_flag(true).arg(help().short('h')).long_version(VERSION.as_str())
 }
 
@@ -178,8 +195,22 @@ fn parse() -> Result<args::Cli, clap::Error> {
     let matches = command().try_get_matches_from(&*ARGUMENTS)?;
     let mut cli = args::Cli::from_arg_matches(&matches)?;
     let Some((_, matches)) = matches.subcommand() else { return Ok(cli) };
-    if let Command::Sort(args) | Command::Merge(args) = &mut cli.command {
-        let is_typed = |option: &&str| matches.value_source(option) == Some(ValueSource::CommandLine);
+    let is_typed = |option: &&str| matches.value_source(option) == Some(ValueSource::CommandLine);
+    let others: &[&str] = match &cli.command {
+        Command::Count(_) => &args::NOT_COUNTED,
+        Command::Shuffle(_) => &args::NOT_SHUFFLED,
+        _ => &[],
+    };
+    let of_sort = args::OF_SORT.iter().filter(|_| !others.is_empty());
+    if let Some(option) = of_sort.chain(others).copied().find(is_typed) {
+        let problem = format!("--{} is for 'gpusort sort'; leave it out\n", option.replace('_', "-"));
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, problem));
+    }
+    if let Command::Sort(args)
+    | Command::Merge(args)
+    | Command::Count(args)
+    | Command::Shuffle(args::ShuffleArgs { sort: args, .. }) = &mut cli.command
+    {
         args.typed = args::METHOD.into_iter().chain(["timing", "progress"]).filter(is_typed).collect();
     }
     Ok(cli)

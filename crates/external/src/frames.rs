@@ -84,31 +84,30 @@ impl Frame {
             to.extend_from_slice(&[0; HEADER]);
         }
         let mut begin = None;
-        match self.payload {
-            FramePayload::Bytes => {
-                let before = to.len();
-                begin = Some(piece.begin(record));
-                piece.push(record, to);
-                let bytes = &to[before..];
-                if let Some(sum) = &mut self.sum {
-                    *sum = sum.wrapping_add(checksum(bytes));
-                }
-                let first = &bytes[..bytes.len().min(SHARED.end)];
-                let shared = if self.whole == 0 { shared(first, &self.record) } else { 0 };
-                // The lowest bit tells if the length of shared bytes follows.
-                push_number((bytes.len() - shared) as u64 * 2 + u64::from(shared > 0), &mut self.entries);
-                if shared > 0 {
-                    push_number(shared as u64, &mut self.entries);
-                }
-                self.length += bytes.len();
-                if self.whole == 0 {
-                    self.record.truncate(shared);
-                    self.record.extend_from_slice(&first[shared..]);
-                    to.drain(before..before + shared);
-                }
+        if self.payload.has_bytes() {
+            let before = to.len();
+            begin = Some(piece.begin(record));
+            piece.push(record, to);
+            let bytes = &to[before..];
+            if let Some(sum) = &mut self.sum {
+                *sum = sum.wrapping_add(checksum(bytes));
             }
-            FramePayload::Position => push_number(position, &mut self.entries),
-            FramePayload::None => {}
+            let first = &bytes[..bytes.len().min(SHARED.end)];
+            let shared = if self.whole == 0 { shared(first, &self.record) } else { 0 };
+            // The lowest bit tells if the length of shared bytes follows.
+            push_number((bytes.len() - shared) as u64 * 2 + u64::from(shared > 0), &mut self.entries);
+            if shared > 0 {
+                push_number(shared as u64, &mut self.entries);
+            }
+            self.length += bytes.len();
+            if self.whole == 0 {
+                self.record.truncate(shared);
+                self.record.extend_from_slice(&first[shared..]);
+                to.drain(before..before + shared);
+            }
+        }
+        if self.payload.has_numbers() {
+            push_number(position, &mut self.entries);
         }
         for (number, column) in piece.keys.columns().iter().enumerate() {
             if self.last.len() == number {
@@ -274,10 +273,22 @@ pub enum RunFormat {
 pub enum FramePayload {
     /// The bytes of the record.
     Bytes,
+    /// The bytes of the record, and its position or another number.
+    Numbered,
     /// The position of the record.
     Position,
     /// Nothing: the keys are the records.
     None,
+}
+
+impl FramePayload {
+    fn has_bytes(self) -> bool {
+        matches!(self, Self::Bytes | Self::Numbered)
+    }
+
+    fn has_numbers(self) -> bool {
+        matches!(self, Self::Position | Self::Numbered)
+    }
 }
 
 /// A sorted run, to be read once.
@@ -418,37 +429,36 @@ impl Frames {
         let mut text = Vec::with_capacity(if has_shared { length } else { 0 });
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
         let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();
-        let room = |of| if payload == of { all } else { 0 };
-        let mut ranges = Vec::with_capacity(room(FramePayload::Bytes));
-        let mut positions = Vec::with_capacity(room(FramePayload::Position));
+        let room = |is_used| if is_used { all } else { 0 };
+        let mut ranges = Vec::with_capacity(room(payload.has_bytes()));
+        let mut positions = Vec::with_capacity(room(payload.has_numbers()));
         for (records, mut at, entries) in places {
             let (mut left, mut last) = (Entries(&read[entries..]), vec![0; orders.len()]);
             // The range of the last record in its text.
             let mut place = [text.len(); 2];
             for _ in 0..records {
-                match payload {
-                    FramePayload::Bytes => {
-                        let own = left.number()?;
-                        let shared = if own % 2 > 0 { usize::try_from(left.number()?).ok()? } else { 0 };
-                        let end = at.checked_add(usize::try_from(own / 2).ok()?)?;
-                        let own = read[..entries].get(at..end).filter(|_| has_shared || shared == 0)?;
-                        if has_shared {
-                            let (from, begin) = (place[0]..place[0].checked_add(shared)?, text.len());
-                            if from.end > place[1] || begin + shared + own.len() > length {
-                                return None;
-                            }
-                            text.extend_from_within(from);
-                            text.extend_from_slice(own);
-                            place = [begin, text.len()];
-                        } else {
-                            place = [at, end];
+                if payload.has_bytes() {
+                    let own = left.number()?;
+                    let shared = if own % 2 > 0 { usize::try_from(left.number()?).ok()? } else { 0 };
+                    let end = at.checked_add(usize::try_from(own / 2).ok()?)?;
+                    let own = read[..entries].get(at..end).filter(|_| has_shared || shared == 0)?;
+                    if has_shared {
+                        let (from, begin) = (place[0]..place[0].checked_add(shared)?, text.len());
+                        if from.end > place[1] || begin + shared + own.len() > length {
+                            return None;
                         }
-                        at = end;
-                        let [begin, end] = place.map(u32::try_from);
-                        ranges.push(Range::new(begin.ok()?, end.ok()?));
+                        text.extend_from_within(from);
+                        text.extend_from_slice(own);
+                        place = [begin, text.len()];
+                    } else {
+                        place = [at, end];
                     }
-                    FramePayload::Position => positions.push(left.number()?),
-                    FramePayload::None => {}
+                    at = end;
+                    let [begin, end] = place.map(u32::try_from);
+                    ranges.push(Range::new(begin.ok()?, end.ok()?));
+                }
+                if payload.has_numbers() {
+                    positions.push(left.number()?);
                 }
                 for ((column, &order), last) in columns.iter_mut().zip(orders).zip(&mut last) {
                     match column {
@@ -460,7 +470,7 @@ impl Frames {
                 }
             }
         }
-        if payload != FramePayload::Bytes {
+        if !payload.has_bytes() {
             return Some(Piece { positions, ..Piece::of(Keys::of(columns).by_records()) });
         }
         let text = Arc::new(Text { bytes: if has_shared { text } else { read }, ..Text::default() });
@@ -468,7 +478,7 @@ impl Frames {
         let keys = Keys::of(columns).by_records();
         let (until, ranges, end) = (text.bytes.len(), Arc::new(ranges), (usize::MAX, &b""[..]));
         let bytes = Bytes::Of { text, start: 0, until, ranges, end, are_tokens: false };
-        Some(Piece { bytes, ..Piece::of(keys) })
+        Some(Piece { positions, bytes, ..Piece::of(keys) })
     }
 }
 

@@ -43,6 +43,9 @@ pub enum Emit {
     Elements(ElementType, bool),
     /// The positions of records, as elements of this type or as text.
     Positions(Option<ElementType>),
+    /// The number and the bytes of each record, as [`push_numbered`] writes them; of a repeated key the number alone.
+    /// True if invalid fields repeat a key, too.
+    Numbered(bool),
     /// A run of frames with this payload, of about this many bytes each.
     Frames(FramePayload, usize),
     /// The rows of batches.
@@ -442,6 +445,22 @@ fn merge_two<'a, K: Ord, F: Fn(usize) -> K>(
     written
 }
 
+/// The length of a record that repeats the key of the record before.
+pub const REPEATED: u64 = u64::MAX;
+
+/// Appends the number of a record, its length and its bytes, or [`REPEATED`] without bytes. Both numbers are
+/// little-endian and have 64 bits.
+pub fn push_numbered(number: u64, record: Option<(&Piece, usize)>, to: &mut Vec<u8>) {
+    to.extend_from_slice(&number.to_le_bytes());
+    let begin = to.len();
+    to.extend_from_slice(&REPEATED.to_le_bytes());
+    if let Some((piece, record)) = record {
+        piece.push(record, to);
+        let length = (to.len() - begin - size_of::<u64>()) as u64;
+        to[begin..][..size_of::<u64>()].copy_from_slice(&length.to_le_bytes());
+    }
+}
+
 /// Merges the records of the pieces between two bounds; `runs_of` has the run of each piece. With
 /// `unique`, drops records that repeat the key before; the key before the first record is either `last`
 /// or a key before the bounds.
@@ -499,8 +518,12 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
     for (key, number, record) in merged {
         let (piece, record) = (pieces[number as usize], record as usize);
         let repeats = selection.unique && last.replace(key) == Some(key);
-        if repeats && !piece.keys.has_invalid(record, records.orders) {
+        let merges_invalid = matches!(records.emit, Emit::Numbered(true));
+        if repeats && (merges_invalid || !piece.keys.has_invalid(record, records.orders)) {
             part.repeated += 1;
+            if let Emit::Numbered(_) = records.emit {
+                push_numbered(piece.positions[record], None, &mut part.bytes);
+            }
             continue;
         }
         let to = &mut part.bytes;
@@ -513,8 +536,9 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
             Emit::Positions(Some(element)) => {
                 to.extend_from_slice(&piece.positions[record].to_le_bytes()[..element.bytes()]);
             }
-            Emit::Frames(payload, _) => {
-                let position = if payload == FramePayload::Position { piece.positions[record] } else { 0 };
+            Emit::Numbered(_) => push_numbered(piece.positions[record], Some((piece, record)), to),
+            Emit::Frames(..) => {
+                let position = piece.positions.get(record).copied().unwrap_or(0);
                 frame.iter_mut().for_each(|frame| frame.push(piece, record, position, to));
             }
             Emit::Rows => part.rows.push((number as usize, record)),

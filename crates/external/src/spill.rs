@@ -20,6 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
+use crate::frames::{RunFormat, SortedRun};
 use crate::human;
 use crate::parallel::{self, lock};
 
@@ -255,6 +256,12 @@ impl Spilled {
     /// Returns the name for messages.
     pub fn name(&self) -> &str {
         &self.store.name
+    }
+
+    /// Returns the run of this number of records.
+    pub fn into_run(self, records: u64, form: RunFormat) -> SortedRun {
+        let (name, bytes) = (self.name().to_owned(), self.bytes);
+        SortedRun { name, bytes, records, form, reader: Box::new(self) }
     }
 
     /// Reads the next blocks into `room`. Only the last block of the run may be shorter than the others.

@@ -30,6 +30,7 @@ use gpusort_engine::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
 use gpusort_external::ElementForm;
 use gpusort_formats::batch::Keyed;
 use gpusort_formats::binary::{self, BinaryInput};
+use gpusort_formats::fields::InputKind;
 use gpusort_formats::numbers::span::Census;
 use gpusort_formats::packing::Ties;
 use gpusort_formats::records::Print;
@@ -43,9 +44,42 @@ pub(super) struct OutputSpec {
     pub(super) selection: Selection,
     /// If true, writes positions in the input, from 0, instead of records.
     pub(super) positions: bool,
+    /// What is written instead of records, if anything.
+    pub(super) answer: Option<Answer>,
     pub(super) method: Method,
     /// The format of the output.
     pub(super) format: Format,
+}
+
+/// What is written of the records of each key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Their number, before the first record.
+    Counts,
+    /// Their number, before the fields of the keys.
+    CountsOfKeys,
+    /// The first one, in the order of the input.
+    InputOrder,
+    /// All, but only the first few records of each value of a column.
+    Per,
+}
+
+impl Answer {
+    /// Returns true if records are counted.
+    pub(super) fn is_counted(self) -> bool {
+        matches!(self, Self::Counts | Self::CountsOfKeys)
+    }
+
+    /// Returns true if all invalid fields of a key are one.
+    pub(super) fn merges_invalid(self) -> bool {
+        self == Self::CountsOfKeys
+    }
+
+    /// Gives each counted record the number of records that it stands for.
+    pub(super) fn numbered(self, records: Keyed, how: &InputSpec) -> Keyed {
+        let are_groups = self == Self::CountsOfKeys && matches!(how.kind, InputKind::Table(_));
+        if are_groups || !self.is_counted() { records } else { records.numbered(None) }
+    }
 }
 
 /// Records of an input; elements of binary files may still be being read.

@@ -25,6 +25,7 @@ use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
+use gpusort_formats::fields::InputSpec;
 use gpusort_formats::{Compression, Input, Output, Stretches};
 use gpusort_order::Selection;
 
@@ -38,7 +39,7 @@ const BYTES_OF_ROW: u64 = 50;
 const LEAST_PRINTED: u64 = 2;
 
 /// The parts of a smaller budget do not justify another thread.
-const LITTLE: u64 = 1 << 20;
+pub(super) const LITTLE: u64 = 1 << 20;
 
 /// Estimates of an unread input.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +139,10 @@ pub struct Job<'a> {
     pub is_last: bool,
     /// The format into which sorted text is converted. Without feature `arrow` always `None`.
     pub(super) converted: Option<Format>,
+    /// The column whose values have a number of records each.
+    pub(super) per: Option<InputSpec>,
+    /// The seed of a permutation.
+    pub(super) shuffle: Option<u64>,
     /// The compression of Parquet, unless it follows the input.
     #[cfg(feature = "arrow")]
     pub(super) parquet: Option<parquet::basic::Compression>,
@@ -227,6 +232,9 @@ impl Job<'_> {
 
     /// Sorts text or binary.
     fn run_text(&self, devices: &mut dyn ChooseSorter, mut output: Output) -> Result<Report, Error> {
+        if let Some(answer) = self.ask.answer {
+            return self.answer(answer, devices, output);
+        }
         let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
@@ -250,7 +258,8 @@ impl Job<'_> {
 
     /// The first part of the inputs, usually the whole, and the parts after it.
     fn first_part(&self) -> Result<(Dataset<'static>, Parts<'_>), Error> {
-        let mut parts = Parts::new(&self.inputs, &self.decisions.how, &self.budget, &self.watch);
+        let mut parts =
+            Parts::new(&self.inputs, &self.decisions.how, &self.budget, &self.watch).shuffled(self.shuffle);
         let first = parts.next().expect("the first part may be empty")?;
         Ok((first, parts))
     }
@@ -262,8 +271,8 @@ impl Job<'_> {
     /// An error of an input.
     pub fn load(&self) -> Result<Loaded<'_>, Error> {
         let begin = Instant::now();
-        let is_of_columns = self.decisions.format.has_columns() || self.converted.is_some();
-        let read = if is_of_columns { None } else { Some(self.first_part()?) };
+        let is_apart = self.decisions.format.has_columns() || self.converted.is_some();
+        let read = if is_apart || self.ask.answer.is_some() { None } else { Some(self.first_part()?) };
         Ok(Loaded { read, begin })
     }
 
@@ -445,7 +454,7 @@ impl Job<'_> {
 
 /// An input whose first part has been read, usually the whole.
 pub struct Loaded<'a> {
-    /// `None` for tables with columns, which are read otherwise.
+    /// `None` for tables with columns and for answers, which are read otherwise.
     read: Option<(Dataset<'static>, Parts<'a>)>,
     begin: Instant,
 }

@@ -5,6 +5,7 @@
 //! Input -> decisions -> batches of records and keys -> engine -> sorted runs -> merge -> Output
 //! ```
 
+mod answers;
 mod check;
 pub mod columns;
 mod dataset;
@@ -26,6 +27,7 @@ mod tables;
 #[cfg(feature = "distributed")]
 mod tally;
 
+pub use self::answers::Count;
 pub use self::check::{Check, Checked};
 pub use self::decide::Note;
 pub use self::external::{External, Records};

@@ -27,7 +27,13 @@ pub fn order_lines(lines: Vec<u8>, sorter: &Sorter, method: Method) -> Result<(D
     let mut records = Keyed::read(text, &how, &mut Known::default())?;
     let start = Instant::now();
     let words = records.take_words(false);
-    let ask = OutputSpec { selection: Selection::ALL, positions: true, method, format: Format::Lines };
+    let ask = OutputSpec {
+        selection: Selection::ALL,
+        positions: true,
+        answer: None,
+        method,
+        format: Format::Lines,
+    };
     let done = order_records(&records, words, sorter, &ask, &mut |_, _| {})?;
     Ok((start.elapsed(), done))
 }

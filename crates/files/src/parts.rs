@@ -14,9 +14,11 @@ use gpusort_formats::Counts;
 use gpusort_formats::batch::Keyed;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::chunks::Chunks;
-use gpusort_formats::fields::{InputKind, InputSpec};
+use gpusort_formats::fields::{Groups, InputKind, InputSpec};
 use gpusort_formats::records::Records;
+use gpusort_formats::text::BLOCK;
 use gpusort_formats::{Input, Print, Text, binary, fields, numbers};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Inputs, read in parts.
 pub(super) struct Parts<'a> {
@@ -28,12 +30,22 @@ pub(super) struct Parts<'a> {
     source: PartSource<'a>,
     /// The number of parts read so far.
     read: usize,
+    /// The seed of a permutation, and the number of records so far.
+    shuffle: Option<(u64, u64)>,
 }
 
 /// The reader of the inputs, with its state.
 enum PartSource<'a> {
     Bits(binary::Reader<'a>),
-    Records { chunks: Box<Chunks<'a>>, known: Box<fields::Known>, straight: Option<numbers::IntegerFiles> },
+    Records { chunks: Box<Chunks<'a>>, known: Box<fields::Known>, by: ReadBy<'a> },
+}
+
+/// The way of reading records as text.
+enum ReadBy<'a> {
+    /// All of them; files of integers alone without their text.
+    All(Option<numbers::IntegerFiles>),
+    /// The first row of each group with equal key fields.
+    Groups(Groups<'a>),
 }
 
 impl<'a> Parts<'a> {
@@ -54,10 +66,10 @@ impl<'a> Parts<'a> {
             _ => PartSource::Records {
                 chunks: Box::new(Chunks::new(inputs, how, budget)),
                 known: Box::default(),
-                straight: None,
+                by: ReadBy::All(None),
             },
         };
-        Self { inputs, how, budget, watch, source, read: 0 }
+        Self { inputs, how, budget, watch, source, read: 0, shuffle: None }
     }
 
     /// Sets the state of reading, for a process that reads a share of the inputs.
@@ -67,6 +79,25 @@ impl<'a> Parts<'a> {
             **known = before;
         }
         self
+    }
+
+    /// Replaces the keys by hashes of the seed and the number of the record, if there is a seed.
+    pub(super) fn shuffled(self, seed: Option<u64>) -> Self {
+        Self { shuffle: seed.map(|seed| (seed, 0)), ..self }
+    }
+
+    /// Groups rows by their key fields: a part has the first row of each group, with the number of its rows.
+    pub(super) fn grouped(mut self) -> Self {
+        if let (PartSource::Records { by, .. }, InputKind::Table(_)) = (&mut self.source, &self.how.kind) {
+            *by = ReadBy::Groups(Groups::new(self.how));
+        }
+        self
+    }
+
+    /// Returns the row that names the columns, if there is one and it was read.
+    pub(super) fn names(&self) -> Option<&[u8]> {
+        let PartSource::Records { known, .. } = &self.source else { return None };
+        known.names(self.how.kind.dialect())
     }
 
     /// Returns true if the last part was read.
@@ -115,7 +146,28 @@ impl<'a> Parts<'a> {
                 let content = Content::Numbers { keys: keys.into(), map, print: Print::Shortest };
                 (content, reader.bytes - before, start.elapsed())
             }
-            PartSource::Records { chunks, known, straight } => {
+            PartSource::Records { chunks, known, by: ReadBy::Groups(groups) } => {
+                let (before, mut reading) = (chunks.bytes, Duration::ZERO);
+                // The first rows are copied when they are taken.
+                while let (rows, bytes) = groups.size()
+                    && !chunks.is_full(4 * bytes, 2 * rows)
+                {
+                    let begin = Instant::now();
+                    let most = self.budget.step(chunks.bytes).min(BLOCK);
+                    let Some(text) = chunks.some(most, false)? else { break };
+                    reading += begin.elapsed();
+                    groups.add(&text, known)?;
+                    chunks.spare = text.bytes;
+                    progress(chunks.bytes);
+                }
+                let (text, numbers) = groups.take();
+                let mut records = Keyed::read(text, self.how, known)?.numbered(Some(&numbers));
+                let kept = records.pieces.iter().flat_map(|piece| &piece.positions).sum::<u64>();
+                records.counts.skipped = numbers.iter().sum::<u64>() - kept;
+                parsing = start.elapsed().saturating_sub(reading);
+                (Content::Records { records, words: None }, chunks.bytes - before, reading)
+            }
+            PartSource::Records { chunks, known, by: ReadBy::All(straight) } => {
                 if is_first {
                     *straight = numbers::IntegerFiles::open(self.inputs, self.how, self.budget)?;
                 }
@@ -142,7 +194,16 @@ impl<'a> Parts<'a> {
                         watch.phase(Phase::Parse, None);
                     }
                     let begin = Instant::now();
-                    let content = part(text, self.how, known)?;
+                    let mut content = part(text, self.how, known)?;
+                    if let (Some((seed, passed)), Content::Records { records, .. }) =
+                        (&mut self.shuffle, &mut content)
+                    {
+                        let first = *passed;
+                        *passed += records.len() as u64;
+                        records.order_by(|number| {
+                            xxh3_128_with_seed(&(first + number).to_le_bytes(), *seed).to_be_bytes()
+                        });
+                    }
                     parsing = begin.elapsed();
                     (content, bytes, reading)
                 }

@@ -13,7 +13,7 @@ use std::thread;
 
 use gpusort_order::key::{ElementType, KeyMap};
 
-use super::dataset::{Content, Dataset, OutputSpec, order_records};
+use super::dataset::{Answer, Content, Dataset, OutputSpec, order_records};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -124,7 +124,7 @@ impl<'a> Runs<'a> {
             self.census = self.census.merge(part.census(self.how)?);
         }
         let done = match part.content {
-            Content::Numbers { map, print, .. } if !self.ask.positions => {
+            Content::Numbers { map, print, .. } if !self.ask.positions && self.ask.answer.is_none() => {
                 let outcome = part.order(sorter, self.ask, &Watch::default())?;
                 let ends = outcome.ordered.ends().map(|ends| ends.map(|key| key.to_be_bytes().to_vec()));
                 // Binary elements are not printed.
@@ -170,9 +170,8 @@ impl<'a> Runs<'a> {
     /// Completes the storage of a run.
     fn finished(&mut self, spill: Spill, form: RunFormat, records: u64) -> Result<SortedRun, Error> {
         let spilled = spill.finish()?;
-        let (name, bytes) = (spilled.name().to_owned(), spilled.bytes);
-        self.report.spilled_bytes += bytes;
-        Ok(SortedRun { name, bytes, records, form, reader: Box::new(spilled) })
+        self.report.spilled_bytes += spilled.bytes;
+        Ok(spilled.into_run(records, form))
     }
 
     /// The number of records so far, including skipped ones: the position of the next record.
@@ -183,7 +182,10 @@ impl<'a> Runs<'a> {
     /// Adds keys with the bytes of their records, or with their positions, if these are requested.
     fn add_records(&mut self, part: Dataset, sorter: &Sorter) -> Result<Report, Error> {
         let mut report = part.report(self.ask.format);
-        let records = part.content.into_records(self.how)?;
+        let mut records = part.content.into_records(self.how)?;
+        if let Some(answer) = self.ask.answer {
+            records = answer.numbered(records, self.how);
+        }
         let words = records.words(self.ask.selection.unique);
         let done = order_records(&records, words, sorter, &self.ask, &mut |_, _| {})?;
         let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
@@ -191,7 +193,9 @@ impl<'a> Runs<'a> {
         let payload = self.payload();
         let ends = order.first().zip(order.last());
         let ends = ends.map(|(&first, &last)| [first, last].map(|record| records.row(record)));
-        let (size, first) = (self.frame_size(), self.passed());
+        // Counts take the place of positions.
+        let are_counts = self.ask.answer.is_some_and(Answer::is_counted);
+        let (size, first) = (self.frame_size(), if are_counts { 0 } else { self.passed() });
         let open = self.run_for(RunFormat::Frames(payload), ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (payload, size), false, output)?;
@@ -204,10 +208,16 @@ impl<'a> Runs<'a> {
     /// The payload of runs of records.
     fn payload(&self) -> FramePayload {
         match self.ask.positions {
+            _ if self.ask.answer.is_some() => FramePayload::Numbered,
             true => FramePayload::Position,
             false if self.ask.format.is_bits() => FramePayload::None,
             false => FramePayload::Bytes,
         }
+    }
+
+    /// Takes the header and the comments.
+    pub(super) fn take_head(&mut self) -> Head {
+        std::mem::take(&mut self.head)
     }
 
     /// The type of the elements to write; `None` for rows.
@@ -289,6 +299,9 @@ impl<'a> Runs<'a> {
             output.write_header(element.expect("elements are written"), count.min(first))?;
         }
         let into = match (elements, element) {
+            _ if let Some(answer) = self.ask.answer => {
+                Target::Records(Emit::Numbered(answer.merges_invalid()))
+            }
             _ if self.ask.positions => Target::Records(Emit::Positions(element.filter(|_| is_bits))),
             (Some((map, _)), _) if is_bits => Target::Elements(map, ElementForm::Binary),
             (Some((map, print)), _) => Target::Elements(map, ElementForm::Text(print)),
@@ -315,7 +328,9 @@ impl<'a> Runs<'a> {
         to: &mut Output,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Merged, Error> {
-        let (selection, memory) = (self.ask.selection, self.budget.bytes() / 2);
+        let (mut selection, memory) = (self.ask.selection, self.budget.bytes() / 2);
+        selection.unique |= matches!(into, Target::Records(Emit::Numbered(_)))
+            && self.ask.answer.is_some_and(Answer::is_counted);
         let emit = match into {
             Target::Records(emit) => emit,
             Target::Elements(order, form) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gpusort_order::key::ElementType;
 
-use super::dataset::OutputSpec;
+use super::dataset::{Answer, OutputSpec};
 use super::job::{Job, To};
 use super::options::{Options, has_options};
 use super::progress::{Progress, Tell, Watch};
@@ -16,9 +16,9 @@ use gpusort_base::human;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
+use gpusort_formats::fields::{InputSpec, Key, ResolvedKey};
 use gpusort_formats::{Compression, Extension, Input, Output};
-use gpusort_order::Method;
-use gpusort_order::Selection;
+use gpusort_order::{Class, KeyOrder, Method, Nulls, Reading, Selection, TextOrder};
 
 /// A sort of files, readers or bytes into a file or a writer.
 ///
@@ -42,6 +42,9 @@ pub struct Sort<'a> {
     to: Option<Format>,
     first: Option<u64>,
     positions: bool,
+    pub(super) answer: Option<Answer>,
+    per: Option<Key>,
+    shuffle: Option<u64>,
     bgzf: bool,
     parquet: Option<String>,
     method: Method,
@@ -79,6 +82,38 @@ impl<'a> Sort<'a> {
     /// The default is the compression of the first input, then snappy.
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self { parquet: Some(name.into()), ..self }
+    }
+
+    /// Keeps only the first record of each key, and writes the number of its records before it: of lines in seven
+    /// places and a blank, of tables as a column `count`, of JSON as `{"count":2,"record":{}}`.
+    pub fn counts(mut self) -> Self {
+        (self.options.unique, self.answer) = (true, Some(Answer::Counts));
+        self
+    }
+
+    /// Keeps only the first record of each key, in the order of the input.
+    pub fn keep_order(mut self) -> Self {
+        (self.options.unique, self.answer) = (true, Some(Answer::InputOrder));
+        self
+    }
+
+    /// Takes [`Sort::top`] for each value of this column, which compares as text without quotes. The values have to
+    /// fit a quarter of the memory.
+    pub fn per(mut self, column: impl Into<Key>) -> Self {
+        (self.per, self.answer) = (Some(column.into().apart()), Some(Answer::Per));
+        self
+    }
+
+    /// Writes the records in a random order instead of the order of keys. Each order is equally likely. It follows from
+    /// this seed and the number of records alone; with [`Sort::top`] it is a sample without replacement.
+    pub fn shuffle(self, seed: u64) -> Self {
+        Self { shuffle: Some(seed), ..self }
+    }
+
+    /// Writes how often each key occurs, as [`Count`](crate::Count) does.
+    #[doc(hidden)]
+    pub fn counts_of_keys(self) -> Self {
+        Self { answer: Some(Answer::CountsOfKeys), ..self }
     }
 
     /// Sorts with this sorter; the default sorts on the CPU.
@@ -131,7 +166,8 @@ impl<'a> Sort<'a> {
     /// An invalid option; I/O errors of the first line, if that decides the format of an input.
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
-        let Self { options, to, first, positions, bgzf, parquet, method, folders, tell, .. } = self;
+        let Self { options, to, first, positions, answer, per, .. } = self;
+        let Self { shuffle, bgzf, parquet, method, folders, tell, .. } = self;
         if let Some(algorithm) = method.algorithm {
             algorithm.variant(method.variant)?;
         }
@@ -158,7 +194,20 @@ impl<'a> Sort<'a> {
         }
         let to_table =
             asked.map(|(format, _)| format).filter(|to| !positions && (to.is_table() || to.has_columns()));
-        let (inputs, decisions) = options.resolve(to_bits, to_table)?;
+        let mut asked = options.clone();
+        if let Some(per) = per {
+            if first.is_none() || options.keys.is_empty() {
+                let problem =
+                    "needs the number of records of each value, and their order; add --top K and -k COLUMN";
+                return Err(Error::option("per", problem));
+            }
+            asked.keys.push(per);
+        }
+        if shuffle.is_some() {
+            asked.keys = vec![Key::record()];
+        }
+        let (inputs, mut decisions) = asked.resolve(to_bits, to_table)?;
+        let per = answer.and_then(|answer| keys_of(answer, &mut decisions.how));
         // A replaced file keeps its compression.
         let replaced = inputs.first().filter(|_| options.in_place).and_then(Input::compression);
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
@@ -175,6 +224,16 @@ impl<'a> Sort<'a> {
             return Err(Error::option("output", problem).hinting(Hint::To(Format::JsonLines)));
         }
         let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
+        let is_apart = positions || own.is_bits() || own.has_columns() || to_bits;
+        if is_apart && (answer.is_some() || shuffle.is_some()) {
+            let problem = "counts, --per, --keep-order and shuffles are for lines, CSV, TSV and JSON Lines; write \
+                           other data as one of these first";
+            return Err(Error::options(problem));
+        }
+        if answer.is_some_and(Answer::is_counted) && converted.is_some() {
+            let problem = format!("writes {0} for {0}; sort its output to convert it", own.name());
+            return Err(Error::option("count", problem));
+        }
         let budget = options.memory.map_or_else(Budget::default, Budget::of);
         // The other half of the memory holds the files in these folders.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
@@ -188,7 +247,7 @@ impl<'a> Sort<'a> {
             inputs,
             decisions,
             stretches: options.stretches,
-            ask: OutputSpec { selection, positions, method, format },
+            ask: OutputSpec { selection, positions, answer, method, format },
             promised,
             watch: Watch::new(tell),
             cancel: options.cancel,
@@ -197,12 +256,33 @@ impl<'a> Sort<'a> {
             compression,
             is_last: false,
             converted,
+            per,
+            shuffle,
             #[cfg(feature = "arrow")]
             parquet: parquet.as_deref().map(gpusort_formats::arrow::parquet::compression).transpose()?,
             #[cfg(feature = "arrow")]
             table_keys: std::sync::OnceLock::new(),
         })
     }
+}
+
+/// Changes the keys for an answer. Takes the last key for [`Answer::Per`].
+fn keys_of(answer: Answer, how: &mut InputSpec) -> Option<InputSpec> {
+    if answer == Answer::Per {
+        how.by.keys.pop();
+        return Some(InputSpec { keys: vec![how.keys.pop()?], ..how.clone() });
+    }
+    if answer == Answer::CountsOfKeys {
+        // Behind a key that may be invalid, its field as text: invalid fields are counted as they are spelled.
+        let reading = Reading::Text(TextOrder::Bytes);
+        let order = KeyOrder { reading, is_last_resort: true, ..KeyOrder::ASCENDING };
+        let may_be_invalid =
+            |key: &&ResolvedKey| !key.order.is_last_resort && key.order.place(Class::Invalid) != Nulls::Error;
+        let keys = how.keys.iter().filter(may_be_invalid);
+        let spelled: Vec<_> = keys.map(|key| ResolvedKey { order, ..key.clone() }).collect();
+        how.keys.extend(spelled);
+    }
+    None
 }
 
 /// Gzip, if the output's name or the replaced file is gzip.

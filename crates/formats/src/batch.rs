@@ -15,6 +15,7 @@ use gpusort_order::key::{KeyMap, KeyWords};
 use super::chunks::Chunks;
 use super::fields::{self, Axis, Head, InputSpec, Known, Layout, ResolvedKey};
 use super::input::Input;
+use super::keys::texts::TextColumn;
 use super::keys::{self, Keys};
 use super::numbers::span::Census;
 use super::packing::{self, Ties, Words};
@@ -100,6 +101,44 @@ impl Keyed {
         let told = can_differ.then(|| Box::new(how.clone()));
         let (orders, respelled) = (how.orders(), OnceLock::new());
         Ok(Self { pieces, head, counts, orders, number, told, respelled })
+    }
+
+    /// Numbers the records: with these numbers, or all with 1.
+    pub fn numbered(mut self, numbers: Option<&[u64]>) -> Self {
+        let mut first = 0;
+        for piece in &mut self.pieces {
+            let count = piece.records();
+            // Behind records that were left out, pieces have the positions of the others.
+            let are_known = piece.positions.len() == count;
+            let position =
+                |record: usize| if are_known { piece.positions[record] as usize } else { first + record };
+            let number = |record| numbers.map_or(1, |numbers| numbers[position(record)]);
+            piece.positions = (0..count).map(number).collect();
+            first += count;
+        }
+        self
+    }
+
+    /// Replaces the only key, a text, by these bytes for each number of a record.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a piece has 2^27 records or more.
+    pub fn order_by(&mut self, key: impl Fn(u64) -> [u8; 16] + Sync) {
+        let mut first = 0;
+        let pieces = self.pieces.iter_mut().map(|piece| {
+            let begin = first;
+            first += piece.records() as u64;
+            (begin, piece)
+        });
+        let order = self.orders[0];
+        parallel::map_parts(pieces.collect::<Vec<_>>(), |(begin, piece)| {
+            let mut texts = TextColumn::with_capacity(order, piece.records());
+            for number in begin..begin + piece.records() as u64 {
+                texts.push_own(&key(number)).expect("a piece has less than 2^27 records");
+            }
+            piece.keys = Keys::of(vec![keys::Column::Texts(texts)]);
+        });
     }
 
     /// Wraps numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are

@@ -110,7 +110,7 @@ impl<'a> Chunks<'a> {
     }
 
     /// Returns true if a chunk of this size is full.
-    fn is_full(&self, bytes: u64, records: u64) -> bool {
+    pub fn is_full(&self, bytes: u64, records: u64) -> bool {
         !self.fits_in_any_case(bytes) && (self.left(bytes, records) == 0 || records > RECORDS)
     }
 

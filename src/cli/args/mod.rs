@@ -17,7 +17,7 @@ use gpusort_base::human::size;
 use gpusort_order::key::ElementType;
 
 pub(crate) use self::bench::BenchArgs;
-pub(crate) use self::sort::{METHOD, OrderArgs, SortArgs, TimingArg};
+pub(crate) use self::sort::{METHOD, NOT_COUNTED, NOT_SHUFFLED, OF_SORT, OrderArgs, SortArgs, TimingArg};
 pub(crate) use self::trace::TraceArgs;
 pub(crate) use self::typed::{SORTS, with_command, with_ignore_case};
 pub(crate) use self::values::{OrAuto, Progress, ProgressArgs, TOLD, TypeArg};
@@ -59,6 +59,18 @@ pub(crate) enum Command {
     ///
     /// The inputs are read in little memory. The first record out of order is an error that names it.
     Merge(SortArgs),
+    /// Count how often each line or key occurs
+    ///
+    /// The most frequent comes first, and equally frequent keys in their order. Lines are written behind their
+    /// count, as by uniq -c; the keys of tables in columns behind a column count. Fields are equal if they are
+    /// equal as keys: with the kind number, 1 and 1.0 are one key, written as it first occurs. With --invalid
+    /// last or first, a column is counted as it is spelled.
+    Count(SortArgs),
+    /// Write the records in a random order
+    ///
+    /// Each order is equally likely. A seed gives the same order of the same records on every machine, with any
+    /// memory and number of threads. With --top K, K records are drawn without replacement. Headers stay on top.
+    Shuffle(ShuffleArgs),
     /// Make test data
     ///
     /// The same options give the same bytes on every machine.
@@ -115,6 +127,17 @@ pub(crate) struct CheckArgs {
     /// Print nothing; report by the exit code only
     #[arg(short, long, help_heading = TOLD)]
     pub(crate) quiet: bool,
+}
+
+/// The arguments of `gpusort shuffle`.
+#[derive(Args, Debug)]
+pub(crate) struct ShuffleArgs {
+    /// Seed of the order [default: another one each time]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) sort: SortArgs,
 }
 
 /// The arguments of `gpusort tune`.

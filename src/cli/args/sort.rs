@@ -24,8 +24,19 @@ const HOW: &str = "Algorithm, device and memory";
 /// The options that select the device or the method.
 pub(crate) const METHOD: [&str; 3] = ["device", "algo", "variant"];
 
+/// The options of sorts alone.
+pub(crate) const OF_SORT: [&str; 8] =
+    ["merge", "check", "check_quietly", "count", "per", "keep_order", "each", "in_place"];
+
+/// The further options that a count does not have.
+pub(crate) const NOT_COUNTED: [&str; 3] = ["unique", "argsort", "to"];
+
+/// The further options that a shuffle does not have.
+pub(crate) const NOT_SHUFFLED: [&str; 4] = ["unique", "argsort", "key", "reverse"];
+
 /// The options that a check does not have.
-const NOT_CHECKED: [&str; 7] = ["top", "argsort", "to", "output", "bgzf", "each", "merge"];
+const NOT_CHECKED: [&str; 10] =
+    ["top", "per", "keep_order", "count", "argsort", "to", "output", "bgzf", "each", "merge"];
 
 /// The values of `--check`, with true for a check that prints nothing.
 const IS_QUIET: [(&str, bool); 3] = [("diagnose-first", false), ("quiet", true), ("silent", true)];
@@ -41,6 +52,23 @@ pub(crate) struct SortArgs {
     /// Write only the first K records of the result
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = size::parse)]
     pub(crate) top: Option<u64>,
+
+    /// Take --top for each value of this column
+    ///
+    /// Values compare as text. The records come in the order of the keys.
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["argsort", "merge"], help_heading = RESULT)]
+    pub(crate) per: Option<String>,
+
+    /// With -u: keep the order of the input
+    #[arg(long, requires = "unique", conflicts_with_all = ["argsort", "merge", "per"], help_heading = RESULT)]
+    pub(crate) keep_order: bool,
+
+    /// With -u: write the number of records of each key before its first one
+    ///
+    /// In lines as by uniq -c, in tables as a column.
+    #[arg(long, requires = "unique", help_heading = RESULT)]
+    #[arg(conflicts_with_all = ["argsort", "merge", "per", "keep_order"])]
+    pub(crate) count: bool,
 
     /// Write the positions of the records, from 0
     ///
@@ -169,6 +197,14 @@ pub(crate) struct SortArgs {
     /// No progress, no notes, no timing unless requested
     #[arg(short, long, help_heading = TOLD)]
     pub(crate) quiet: bool,
+
+    /// True for the command count.
+    #[arg(skip)]
+    pub(crate) counts_keys: bool,
+
+    /// The seed of the command shuffle.
+    #[arg(skip)]
+    pub(crate) shuffle: Option<u64>,
 
     /// The names of typed options; the environment may set options, too.
     #[arg(skip)]

@@ -6,11 +6,23 @@ use std::path::Path;
 use gpusort::Format;
 
 /// The names of all commands.
-pub(crate) const COMMANDS: [&str; 10] =
-    ["sort", "devices", "gen", "bench", "trace", "tune", "check", "merge", "completions", "man"];
+pub(crate) const COMMANDS: [&str; 12] = [
+    "sort",
+    "devices",
+    "gen",
+    "bench",
+    "trace",
+    "tune",
+    "check",
+    "merge",
+    "count",
+    "shuffle",
+    "completions",
+    "man",
+];
 
 /// The commands that take the options of `sort`.
-pub(crate) const SORTS: [&str; 3] = ["sort", "check", "merge"];
+pub(crate) const SORTS: [&str; 5] = ["sort", "check", "merge", "count", "shuffle"];
 
 /// Inserts `sort` before the first word, unless the word names a command, or asks for help or the version.
 /// `-h` or `-V` alone ask for these only if nothing `comes_in`, and an empty command line only if standard

@@ -144,7 +144,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     }
     let timing_to = options::timing(args, output.is_none(), job.format())?;
     job.is_last = true;
-    notes(&job, "sorted", args.quiet, &progress);
+    notes(&job, if args.counts_keys { "counted" } else { "sorted" }, args.quiet, &progress);
     let to = output.map_or(To::Stdout, To::File);
     let report = if args.merge {
         job.merge(to)?

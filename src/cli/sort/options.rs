@@ -88,6 +88,11 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     sort = args.to.into_iter().fold(sort, Sort::to);
     sort = args.top.into_iter().fold(sort, Sort::top);
     sort = args.parquet_compression.iter().fold(sort, Sort::parquet_compression);
+    sort = if args.count { sort.counts() } else { sort };
+    sort = if args.keep_order { sort.keep_order() } else { sort };
+    sort = args.per.iter().map(|column| Key::parse(column)).fold(sort, Sort::per);
+    sort = args.shuffle.into_iter().fold(sort, Sort::shuffle);
+    sort = if args.counts_keys { sort.counts_of_keys() } else { sort };
     sort = if args.argsort { sort.positions() } else { sort };
     sort = if args.bgzf { sort.bgzf() } else { sort };
     // The library reads no environment variables.

@@ -246,7 +246,7 @@ impl Header {
                     == (&column.column, None, column.order.reading, &column.names)
                     && other.order.nocase <= column.order.nocase
             };
-            if !found.iter().any(same) {
+            if key.is_apart || !found.iter().any(same) {
                 found.push(column);
             }
         }

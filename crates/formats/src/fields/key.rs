@@ -96,6 +96,8 @@ pub struct Key {
     /// The file with the names of [`Kind::List`], and these names once they are read.
     list: Option<PathBuf>,
     pub(super) names: Option<Arc<Names>>,
+    /// True for a key that is kept although an earlier key has its column.
+    pub(super) is_apart: bool,
 }
 
 /// A column of points: the two columns are neighbours among the keys, and one key.
@@ -185,7 +187,13 @@ impl Modifiers {
 impl Key {
     fn new(said: String, columns: impl IntoIterator<Item = ColumnRef>) -> Self {
         let reading = |column| KeyMeaning { column, said: Modifiers::default() };
-        Self { said, readings: columns.into_iter().map(reading).collect(), list: None, names: None }
+        Self {
+            said,
+            readings: columns.into_iter().map(reading).collect(),
+            list: None,
+            names: None,
+            is_apart: false,
+        }
     }
 
     /// The column with exactly this name. If the column is missing and the name is a number, the
@@ -336,7 +344,7 @@ impl Key {
         if readings.iter().any(|reading| is_certain(&reading.column)) {
             readings.retain(|reading| is_certain(&reading.column));
         }
-        Self { said: said.to_owned(), readings, list: None, names: None }
+        Self { said: said.to_owned(), readings, list: None, names: None, is_apart: false }
     }
 
     /// Returns the key of points if the name without modifiers is `hilbert(x,y)`; a column of that name has precedence.
@@ -352,6 +360,11 @@ impl Key {
 
 #[doc(hidden)]
 impl Key {
+    /// Makes a key of text that is kept although an earlier key has its column.
+    pub fn apart(self) -> Self {
+        Self { is_apart: true, ..self.kind(Kind::Text) }
+    }
+
     /// Returns a key for each column. Reads the list, if the key has one.
     ///
     /// # Errors

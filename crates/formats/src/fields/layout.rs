@@ -18,7 +18,7 @@ use crate::counts::Counts;
 use crate::error::{Error, Hint};
 use crate::json::{self, Damage, Paths, Value};
 use crate::number::{PerLine, Tokens, token_at};
-use crate::order::{Class, Reading};
+use crate::order::{Class, KeyOrder, Reading};
 use crate::parallel::map_parts;
 use crate::range;
 use crate::text::{LineEnd, Text, piece_size};
@@ -61,7 +61,7 @@ impl RowPart {
 }
 
 /// The offset of a row, and its error.
-pub(super) struct Problem(pub(super) usize, Wrong);
+pub(super) struct Problem(pub(super) usize, pub(super) Wrong);
 
 pub(super) enum Wrong {
     Row(String),
@@ -75,10 +75,20 @@ pub(super) enum Wrong {
     TooMany(u64),
 }
 
+impl Wrong {
+    /// The error of a key whose field was not added.
+    pub(super) fn of(key: usize, refused: NotAdded) -> Self {
+        match refused {
+            NotAdded::TooLong => Self::Row("a key is longer than 2 GiB".to_owned()),
+            refused => Self::Field(key, refused),
+        }
+    }
+}
+
 /// The layout common to all rows.
 pub struct Layout<'a> {
     text: &'a Text,
-    how: &'a InputSpec,
+    pub(super) how: &'a InputSpec,
     dialect: Dialect,
     keys: &'a [ResolvedKey],
     /// The columns of keys on numbered fields, ascending, with the numbers of the keys.
@@ -236,11 +246,8 @@ impl<'a> Layout<'a> {
             let offset = |at: usize| u32::try_from(at).map_err(|_| wrong("a row is longer than 4 GiB"));
             let range = range::Range::new(offset(rows.at)?, offset(rows.next)?);
             for (key, column) in part.columns.iter_mut().enumerate() {
-                match column.push(&rows.field(key), &mut part.counts) {
-                    Ok(()) => {}
-                    Err(NotAdded::TooLong) => return Err(wrong("a key is longer than 2 GiB")),
-                    Err(refused) => return Err(Problem(rows.at, Wrong::Field(key, refused))),
-                }
+                let added = column.push(&rows.field(key), &mut part.counts);
+                added.map_err(|refused| Problem(rows.at, Wrong::of(key, refused)))?;
             }
             if self.has_ranges && self.how.by.tells_spelling {
                 let columns = part.columns.iter().enumerate();
@@ -338,6 +345,20 @@ impl<'a> Layout<'a> {
         value
     }
 
+    /// Passes the fields of the keys of this record to `take`, as they are written. The record ends in a line end.
+    /// Returns the length without it.
+    ///
+    /// # Panics
+    ///
+    /// Panics for a record that cannot be read.
+    pub fn each_field(&self, record: &[u8], mut take: impl FnMut(usize, &[u8])) -> usize {
+        let mut rows = Rows::new(self, record);
+        let is_row = rows.advance(record.len());
+        assert!(is_row.is_ok_and(|is_row| is_row), "the record was read before");
+        (0..self.keys.len()).for_each(|key| take(key, rows.shown(key)));
+        rows.line().end
+    }
+
     /// Returns the place of a row for a message; the place of a token includes its column.
     pub fn place(&self, row: usize) -> String {
         if self.dialect.fields.are_tokens() { self.text.place(row) } else { self.text.line(row) }
@@ -420,12 +441,12 @@ fn look(survey: &mut Survey, key: &ResolvedKey, field: &Field, at: u64) {
 }
 
 /// Rows, one after another, and the places of the keys in the current one.
-struct Rows<'a> {
+pub(super) struct Rows<'a> {
     layout: &'a Layout<'a>,
     bytes: &'a [u8],
     /// The offsets of the current row and of the next one.
-    at: usize,
-    next: usize,
+    pub(super) at: usize,
+    pub(super) next: usize,
     places: Vec<Range<usize>>,
     /// The number of fields found.
     fields: usize,
@@ -437,7 +458,7 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// Begins before the first row of these bytes.
-    fn new(layout: &'a Layout, bytes: &'a [u8]) -> Self {
+    pub(super) fn new(layout: &'a Layout, bytes: &'a [u8]) -> Self {
         let places = vec![0..0; layout.keys.len()];
         Self { layout, bytes, at: 0, next: 0, places, fields: 0, is_damaged: false, comments: Vec::new() }
     }
@@ -445,7 +466,7 @@ impl<'a> Rows<'a> {
     /// Finds the fields of the keys in the next row. Returns false if no row begins before `until`.
     #[allow(clippy::inline_always, reason = "as a call it takes twice as long")]
     #[inline(always)]
-    fn advance(&mut self, until: usize) -> Result<bool, Problem> {
+    pub(super) fn advance(&mut self, until: usize) -> Result<bool, Problem> {
         let (bytes, dialect) = (self.bytes, self.layout.dialect);
         while self.next < until
             && let Some(end) = dialect.comment(bytes, self.next)
@@ -525,13 +546,13 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the range of the current row without its line end.
-    fn line(&self) -> Range<usize> {
+    pub(super) fn line(&self) -> Range<usize> {
         self.at..self.layout.dialect.fields.end_of_line(self.bytes, self.at, self.next)
     }
 
     /// Returns the field of a key in the current row.
     #[inline]
-    fn field(&self, key: usize) -> Field<'a> {
+    pub(super) fn field(&self, key: usize) -> Field<'a> {
         let fields = self.layout.dialect.fields;
         let is_whole = matches!(self.layout.keys[key].column, ColumnAt::Whole);
         Field {
@@ -540,6 +561,19 @@ impl<'a> Rows<'a> {
             fields: if is_whole { fields.of_lines() } else { fields },
             is_damaged: self.is_damaged,
         }
+    }
+}
+
+impl<'a> Rows<'a> {
+    /// Returns the field of a key as it is written: with its quotes; of a line, a time with all its fields.
+    pub(super) fn shown(&self, key: usize) -> &'a [u8] {
+        let (field, key) = (&self.bytes[self.places[key].clone()], &self.layout.keys[key]);
+        if key.may_span(self.layout.dialect.fields) { key.shown_of_rest(field) } else { field }
+    }
+
+    /// Returns the order of a key.
+    pub(super) fn order(&self, key: usize) -> KeyOrder {
+        self.layout.keys[key].order
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod column;
 mod dialect;
+mod groups;
 mod header;
 mod key;
 mod layout;
@@ -30,6 +31,7 @@ use crate::parallel::map_parts;
 
 pub use self::column::{Column, NotAdded};
 pub use self::dialect::{Dialect, Fields, Gap, unquoted};
+pub use self::groups::Groups;
 pub use self::header::{ColumnAt, Header, ResolvedKey};
 pub use self::key::{Axis, Key, KeySpec, Kind};
 pub use self::layout::{Body, Layout, Surveyed};
@@ -63,6 +65,14 @@ pub struct Known {
 }
 
 impl Known {
+    /// Returns the row of the first header that names the columns, without its line end.
+    pub fn names(&self, dialect: Dialect) -> Option<&[u8]> {
+        let (header, _) = self.header.as_ref()?;
+        let above =
+            if dialect.header > 1 { memchr::memrchr(b'\n', header).map_or(0, |end| end + 1) } else { 0 };
+        Some(&header[above..])
+    }
+
     /// Returns the state for one of several processes, after `passed` bytes; another process writes the
     /// header.
     pub fn shared(&self, passed: u64) -> Self {
@@ -92,6 +102,17 @@ impl Head {
         };
         let mark = if has_mark { text.mark().to_vec() } else { Vec::new() };
         Self([mark, lines(&tops.comments), lines(&tops.header)])
+    }
+
+    /// Puts this field before the names of columns, which are the last row of the header.
+    pub fn prefix(&mut self, dialect: Dialect, field: &[u8]) {
+        let (header, mut at) = (&mut self.0[2], 0);
+        for _ in 1..dialect.header {
+            at = end_of_row(header, at, dialect.fields).unwrap_or(header.len());
+        }
+        if at < header.len() {
+            header.splice(at..at, field.iter().copied());
+        }
     }
 
     /// Adds the lines on top of later records.

@@ -1,0 +1,351 @@
+//! Answers about keys instead of a sort: how often each key occurs, the first record of each key in the order of the
+//! input, and the first records of each value of a column.
+//!
+//! ```text
+//! records in order, with their numbers ──> Answers ──> a line for each key
+//! ```
+
+mod count;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use gpusort_base::clock::Instant;
+use gpusort_base::error::{Error, Hint};
+use gpusort_base::parallel;
+use gpusort_external::{Folders, Numbered, REPEATED};
+use gpusort_formats::batch::Keyed;
+use gpusort_formats::fields::{Fields, Head, InputSpec, Layout};
+use gpusort_formats::piece::Piece;
+use gpusort_formats::places::Places;
+use gpusort_formats::{Counts, Output, Text};
+use gpusort_order::Selection;
+
+pub use self::count::Count;
+use super::dataset::{Answer, OutputSpec, order_records};
+use super::job::{ChooseSorter, Job, LITTLE};
+use super::parts::Parts;
+use super::report::Report;
+use super::runs::Runs;
+
+/// Writes the answer from records in order, as `push_numbered` writes them.
+struct Answers<'a, 'o, 'w> {
+    answer: Answer,
+    how: &'a InputSpec,
+    layout: Layout<'a>,
+    /// The layout of the column of values, and the number of records of each value.
+    per: Option<(Layout<'a>, HashMap<Vec<u8>, u64>)>,
+    /// The most bytes of these values.
+    room: u64,
+    /// Records for the order of the input.
+    numbered: Numbered<'a>,
+    output: &'o mut Output<'w>,
+    /// The most keys to write.
+    most: u64,
+    /// The number of the current key so far, and its first record with the line end.
+    now: Option<(u64, Vec<u8>)>,
+    /// The bytes of an incomplete record.
+    rest: Vec<u8>,
+    /// The lines to write.
+    lines: Vec<u8>,
+    keys: u64,
+    records: u64,
+}
+
+impl Answers<'_, '_, '_> {
+    /// Writes the lines on top. `names` is the row with the names of the columns.
+    fn begin(&mut self, mut head: Head, names: Option<&[u8]>) -> io::Result<()> {
+        let dialect = self.how.kind.dialect();
+        let of_names = match dialect.fields {
+            Fields::Quoted(delimiter) => vec![b'c', b'o', b'u', b'n', b't', delimiter],
+            _ => b"  count ".to_vec(),
+        };
+        if self.answer != Answer::CountsOfKeys {
+            if self.answer == Answer::Counts {
+                head.prefix(dialect, &of_names);
+            }
+            head.write(&mut self.lines)?;
+        } else if let Some(names) = names.filter(|_| dialect.header > 0) {
+            self.lines.extend_from_slice(&of_names);
+            self.push_fields(&[names, dialect.fields.line_end().bytes()].concat());
+        }
+        self.output.write_all(&self.lines)?;
+        self.lines.clear();
+        Ok(())
+    }
+
+    /// Adds the next record, or a repetition of its key.
+    fn add(&mut self, number: u64, record: Option<&[u8]>) -> io::Result<()> {
+        self.records += number;
+        match record {
+            Some(record) if !self.answer.is_counted() => self.take(number, record)?,
+            Some(record) => {
+                self.end_key()?;
+                let mut first = self.now.take().map_or_else(Vec::new, |(_, last)| last);
+                first.clear();
+                first.extend_from_slice(record);
+                self.now = Some((number, first));
+            }
+            None if !self.answer.is_counted() => {}
+            None => self.now.as_mut().expect("a record comes before its repetitions").0 += number,
+        }
+        Ok(())
+    }
+
+    /// Takes a record that is not counted.
+    fn take(&mut self, number: u64, record: &[u8]) -> io::Result<()> {
+        /// The memory of a value beside its bytes.
+        const BESIDE: u64 = 64;
+        let Some((layout, values)) = &mut self.per else {
+            return self.numbered.add(number, record).map_err(io::Error::other);
+        };
+        let (mut is_few, mut added) = (false, 0);
+        layout.each_field(record, |_, field| {
+            let value = self.how.kind.dialect().fields.value(field);
+            if !values.contains_key(&*value) {
+                added = value.len() as u64 + BESIDE;
+            }
+            let count = values.entry(value.into_owned()).or_default();
+            *count += 1;
+            is_few = *count <= self.most;
+        });
+        let Some(room) = self.room.checked_sub(added) else {
+            let problem = format!("has {} values, more than the memory holds", values.len());
+            return Err(io::Error::other(Error::option("per", problem).hinting(Hint::Memory)));
+        };
+        self.room = room;
+        if is_few {
+            self.lines.extend_from_slice(record);
+            self.keys += 1;
+        }
+        self.flush_lines()
+    }
+
+    /// Writes the lines, if they are many.
+    fn flush_lines(&mut self) -> io::Result<()> {
+        /// The number of bytes to write at once.
+        const BLOCK: usize = 1 << 18;
+        if self.lines.len() > BLOCK {
+            self.output.write_all(&self.lines)?;
+            self.lines.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes the line of the current key.
+    fn end_key(&mut self) -> io::Result<()> {
+        let Some((number, record)) = self.now.take() else { return Ok(()) };
+        self.keys += 1;
+        if self.keys <= self.most || self.answer == Answer::CountsOfKeys {
+            match self.how.kind.dialect().fields {
+                Fields::Json => write!(self.lines, "{{\"count\":{number}"),
+                Fields::Quoted(byte) => write!(self.lines, "{number}{}", char::from(byte)),
+                _ => write!(self.lines, "{number:>7} "),
+            }?;
+            match self.answer {
+                Answer::Counts => self.push_record(&record),
+                _ => self.push_fields(&record),
+            }
+            if self.answer == Answer::CountsOfKeys {
+                // The greatest numbers come first, and equal ones in the order of the keys.
+                self.numbered.add(!number, &self.lines).map_err(io::Error::other)?;
+                self.lines.clear();
+            }
+        }
+        self.now = Some((number, record));
+        self.flush_lines()
+    }
+
+    /// Appends a record.
+    fn push_record(&mut self, record: &[u8]) {
+        if self.how.kind.dialect().fields != Fields::Json {
+            return self.lines.extend_from_slice(record);
+        }
+        let object = record.trim_ascii();
+        self.lines.extend_from_slice(b",\"record\":");
+        self.lines.extend_from_slice(if object.is_empty() { b"null" } else { object });
+        self.lines.extend_from_slice(b"}\n");
+    }
+
+    /// Appends the fields of the keys of a record, and its line end.
+    fn push_fields(&mut self, record: &[u8]) {
+        let (fields, lines, keys) = (self.how.kind.dialect().fields, &mut self.lines, &self.how.keys);
+        if fields.are_tokens() {
+            return lines.extend_from_slice(record);
+        }
+        let separator = match fields {
+            Fields::Quoted(byte) | Fields::Split(byte, _) => byte,
+            Fields::Json => b',',
+            _ => b' ',
+        };
+        // Without a key, the whole record is the last of the keys.
+        let (are_whole, is_json) = (!self.how.has_key(), fields == Fields::Json);
+        let length = self.layout.each_field(record, |key, field| {
+            if keys[key].order.is_last_resort && !are_whole || are_whole && key + 1 < keys.len() {
+                return;
+            }
+            if key > 0 && !are_whole || is_json {
+                lines.push(separator);
+            }
+            if is_json {
+                push_name(&keys[key].name, lines);
+            }
+            lines.extend_from_slice(if is_json && field.is_empty() { b"null" } else { field });
+        });
+        if is_json {
+            lines.push(b'}');
+        }
+        lines.extend_from_slice(&record[length..]);
+    }
+
+    /// Writes the last lines. Returns the numbers of counted records, of keys, and of lines.
+    fn end(mut self) -> Result<[u64; 3], Error> {
+        let written = self.end_key().and_then(|()| self.output.write_all(&self.lines));
+        written.map_err(|error| self.output.failed(error))?;
+        let written = match self.answer {
+            Answer::InputOrder | Answer::CountsOfKeys => {
+                self.numbered.write(usize::try_from(self.most).ok(), self.output)?
+            }
+            Answer::Per => self.keys,
+            Answer::Counts => self.keys.min(self.most),
+        };
+        Ok([self.records, self.keys, written])
+    }
+}
+
+/// Appends a name of JSON and a colon.
+fn push_name(name: &str, lines: &mut Vec<u8>) {
+    lines.push(b'"');
+    for byte in name.bytes() {
+        match byte {
+            b'"' | b'\\' => lines.extend_from_slice(&[b'\\', byte]),
+            0..b' ' => lines.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => lines.push(byte),
+        }
+    }
+    lines.extend_from_slice(b"\":");
+}
+
+impl Write for Answers<'_, '_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = std::mem::take(&mut self.rest);
+        rest.extend_from_slice(bytes);
+        let mut left = &rest[..];
+        while let Some((head, after)) = left.split_first_chunk::<16>() {
+            let number =
+                |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("numbers have eight bytes"));
+            let (number, length) = (number(&head[..8]), number(&head[8..]));
+            let is_repeated = length == REPEATED;
+            let Some(record) = after.get(..if is_repeated { 0 } else { length as usize }) else { break };
+            self.add(number, (!is_repeated).then_some(record))?;
+            left = &after[record.len()..];
+        }
+        let read = rest.len() - left.len();
+        rest.drain(..read);
+        self.rest = rest;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Passes records in this order to the answers. An invalid field repeats no key, unless the fields are counted.
+fn add_all(mut records: Keyed, order: &[u32], answers: &mut Answers) -> io::Result<()> {
+    let (orders, merges_invalid) = (answers.how.orders(), answers.answer.merges_invalid());
+    let needs_rows = |piece: &Piece| piece.keys.single().is_none();
+    if answers.answer.is_counted() && records.pieces.iter().any(needs_rows) {
+        parallel::map_parts(&mut records.pieces, |piece| piece.keys.make_rows());
+    }
+    let (mut last, mut bytes, mut added) = (None::<(&Piece, usize)>, Vec::new(), Ok(()));
+    let is_counted = answers.answer.is_counted();
+    Places::of(&records.pieces).each(order, |piece, record, number| {
+        let keys = &piece.keys;
+        let is_same = |(other, before): (&Piece, usize)| match (keys.single(), other.keys.single()) {
+            (Some(words), Some(others)) => words[record] == others[before],
+            _ => keys.row(record) == other.keys.row(before),
+        };
+        let is_repeated =
+            is_counted && last.is_some_and(is_same) && (merges_invalid || !keys.has_invalid(record, &orders));
+        if added.is_ok() {
+            bytes.clear();
+            piece.push(record, &mut bytes);
+            let number = piece.positions.get(record).copied().unwrap_or(number.into());
+            added = answers.add(number, (!is_repeated).then_some(&bytes));
+        }
+        last = Some((piece, record));
+    });
+    added
+}
+
+impl Job<'_> {
+    /// Writes an answer instead of all records.
+    pub(super) fn answer(
+        &self,
+        answer: Answer,
+        devices: &mut dyn ChooseSorter,
+        mut output: Output,
+    ) -> Result<Report, Error> {
+        let (how, budget) = (&self.decisions.how, &self.budget);
+        let mut parts = Parts::new(&self.inputs, how, budget, &self.watch);
+        if answer == Answer::CountsOfKeys {
+            parts = parts.grouped();
+        }
+        devices.expect(None);
+        let first = parts.next().expect("the first part may be empty")?;
+        let unique = self.ask.selection.unique && !answer.is_counted();
+        let ask = OutputSpec { selection: Selection { unique, first: None }, ..self.ask };
+        let is_whole = parts.is_over();
+        if !is_whole {
+            devices.in_parts(budget.total());
+        }
+        let chosen = devices.choose(first.len() as u64, first.shape(&ask), 0)?;
+        let (text, name) = (Text::default(), output.name());
+        let failed = |error| Error::io(&name, "write", error);
+        let folders = || Folders::new(self.folders.clone()).within(budget).cancelled_by(&self.cancel);
+        let mut answers = Answers {
+            answer,
+            how,
+            layout: Layout::new(&text, how),
+            per: self.per.as_ref().map(|per| (Layout::new(&text, per), HashMap::new())),
+            room: (budget.bytes() / 4).max(LITTLE),
+            numbered: Numbered::new(budget, folders()),
+            output: &mut output,
+            most: self.ask.selection.first.map_or(u64::MAX, |first| first as u64),
+            now: None,
+            rest: Vec::new(),
+            lines: Vec::new(),
+            keys: 0,
+            records: 0,
+        };
+        let mut report = if is_whole {
+            let report = first.report(ask.format);
+            let mut records = answer.numbered(first.content.into_records(how)?, how);
+            answers.begin(std::mem::take(&mut records.head), parts.names()).map_err(failed)?;
+            let passes = &mut self.watch.passes();
+            let done = order_records(&records, records.words(unique), chosen.sorter, &ask, passes)?;
+            let order: Vec<u32> = done.words.into_vec().expect("positions have 32 bits");
+            let counts = Counts { respelled: records.respelled(), ..report.counts.clone() };
+            add_all(records, &order, &mut answers).map_err(failed)?;
+            Report { counts, ..report }.with_sort(done.report, done.repeated, order.len())
+        } else {
+            let mut folders = folders();
+            let runs = || {
+                let mut runs = Runs::of(first, &mut parts, ask, chosen.sorter, &mut folders)?;
+                answers.begin(runs.take_head(), parts.names()).map_err(failed)?;
+                runs.merge(&mut Output::writer(&mut answers, name.clone()), 0, &self.watch)
+            };
+            if budget.bytes() < LITTLE { parallel::alone(runs) } else { runs() }?
+        };
+        let [records, keys, written] = answers.end()?;
+        let start = Instant::now();
+        self.close(output)?;
+        report.phases.write += start.elapsed();
+        if answer.is_counted() {
+            (report.records, report.repeated) = (records, records - keys);
+        }
+        let report = Report { cut: report.records - report.repeated - written, types: how.kinds(), ..report };
+        Ok(if is_whole { chosen } else { chosen.with_budget(budget) }.reported(report))
+    }
+}
