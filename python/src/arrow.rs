@@ -22,7 +22,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::caller::{self, ROWS, Threads, order, sorter, unlocked};
+use crate::caller::{self, ROWS, Threads, guarded, order, sorter, unlocked};
 use crate::device::Device;
 use crate::errors::exception;
 
@@ -48,6 +48,11 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
         let (schema, array): (Bound<PyCapsule>, Bound<PyCapsule>) = method.call0()?.extract()?;
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+        // SAFETY: a capsule of this name holds an array, by Arrow's capsule interface.
+        if unsafe { array.as_ref() }.is_released() {
+            let problem = "this Arrow array was given to another reader; export it again";
+            return Err(PyTypeError::new_err(problem));
+        }
         // SAFETY:
         // - Capsules of these names hold these structs, by Arrow's capsule interface.
         // - `from_raw` leaves a released array in the capsule, which is not released again.
@@ -57,8 +62,8 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
             let array = FFI_ArrowArray::from_raw(array.as_ptr());
             (Field::try_from(schema), from_ffi(array, schema))
         };
-        let field = field.map_err(refused)?;
-        return Ok((field, vec![make_array(data.map_err(refused)?)]));
+        let (field, data) = (field.map_err(refused)?, data.map_err(refused)?);
+        return Ok((field, vec![guarded(|| make_array(data))?]));
     }
     let stream = object.call_method0("__arrow_c_stream__")?;
     let stream = stream.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?;
@@ -66,7 +71,7 @@ fn chunks(object: &Bound<PyAny>) -> PyResult<(Field, Vec<ArrayRef>)> {
     let reader = unsafe { ArrayStreamReader::from_raw(stream.cast::<FFI_ArrowArrayStream>().as_ptr()) };
     let reader = reader.map_err(refused)?;
     let field = arrow_array::ArrayReader::field(&reader).as_ref().clone();
-    let chunks = reader.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+    let chunks = guarded(|| reader.collect::<Result<Vec<_>, _>>())?.map_err(refused)?;
     Ok((field, chunks))
 }
 

@@ -117,8 +117,12 @@ pub(crate) fn unlocked<T: Send>(
     threads: Threads,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    let work = || catch_unwind(AssertUnwindSafe(work));
-    with_threads(py, n, threads, work)?.map_err(|panic| {
+    with_threads(py, n, threads, || guarded(work))?
+}
+
+/// Runs `work`; a panic is a RuntimeError.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
         PyRuntimeError::new_err(format!("internal error, or data that was changed or is damaged: {said}"))

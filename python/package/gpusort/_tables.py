@@ -146,5 +146,8 @@ def _back(table: Any, result: _gpusort.ArrowTable) -> Any:
             return batches[0] if batches else table.slice(0, 0)
         return made
     if name == "polars":
-        return module.DataFrame(result).cast(dict(table.schema))
+        made = module.DataFrame(result).cast(dict(table.schema))
+        # Polars casts no lists to lists of nulls.
+        lists = [(kind, made[column]) for column, kind in table.schema.items() if made[column].dtype != kind]
+        return made.with_columns(module.Series(of.name, of.to_list(), dtype=kind) for kind, of in lists)
     return result
