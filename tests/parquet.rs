@@ -60,6 +60,23 @@ fn sort(bytes: &[u8], format: Format, is_whole: bool) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// The footer of the last one lacks the rows of the first, even where both have one layout.
+#[test]
+fn two_files_in_one_are_refused() {
+    let folder = Folder::new();
+    let table = |numbers: &str| {
+        let (text, table) = (folder.write("in.csv", numbers), folder.arg("out.parquet"));
+        assert!(run(&["-q", "-k", "a", &text, "-o", &table], "").status.success());
+        fs::read(&table).unwrap()
+    };
+    let [first, second] = ["a\n1\n2\n", "a\n3\n4\n"].map(table);
+    assert!(sort(&second, Format::Parquet, true).is_some());
+    let both = Input::bytes("x", &[first, second].concat()[..]);
+    let sort = Sort::new().input(both).format(Format::Parquet).key(Key::number(1));
+    let said = sort.write_to(&mut Vec::new()).unwrap_err().to_string();
+    assert!(said.contains("another file precedes the last one in it"), "{said}");
+}
+
 /// What is read is an error, or the same in all memory and in little; no byte makes it anything
 /// else.
 #[test]

@@ -110,7 +110,7 @@ pub(crate) fn threads_of(threads: i64) -> PyResult<usize> {
     }
 }
 
-/// Runs `work` with these threads, and without the interpreter lock if worthwhile. A panic is a RuntimeError.
+/// Runs `work` with these threads, and without the interpreter lock if worthwhile. A panic becomes a `RuntimeError`.
 pub(crate) fn unlocked<T: Send>(
     py: Python,
     n: usize,
@@ -120,7 +120,7 @@ pub(crate) fn unlocked<T: Send>(
     with_threads(py, n, threads, || guarded(work))?
 }
 
-/// Runs `work`; a panic is a RuntimeError.
+/// Runs `work`; a panic becomes a `RuntimeError`.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);

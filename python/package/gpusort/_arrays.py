@@ -85,7 +85,7 @@ def without_index(x: Any) -> Any:
     """What is of pandas as an array of NumPy, or of Arrow; all else as it is."""
     if not is_pandas(x):
         return readable(x)
-    dtype = getattr(x, "dtype", None)
+    dtype: Any = getattr(x, "dtype", None)
     if dtype is None:
         raise TypeError("a data frame has no order of its own; use sort_table(x, keys), or its columns")
     if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":

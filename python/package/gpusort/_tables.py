@@ -92,9 +92,9 @@ def sort_table(
     orders = [(down, first, first) for down, first in zip(descending, places)]
     if hasattr(table, "project") and library(table).endswith("duckdb"):
         numbers = _numbers(names, list(table.columns))
-        columns, keys, back = _of_relation(table, numbers)
+        columns, order, back = _of_relation(table, numbers)
         rows = _gpusort.ArrowTable(table.project(", ".join(columns)))
-        sorted_rows = rows.sort(keys, orders, device_of(device), threads)  # noqa: F841  # pyright: ignore
+        sorted_rows = rows.sort(order, orders, device_of(device), threads)  # noqa: F841  # pyright: ignore
         return table.query("gpusort_rows", f"SELECT {', '.join(back)} FROM sorted_rows")
     rows = _gpusort.ArrowTable(_readable(table))
     numbers = _numbers(names, rows.names)

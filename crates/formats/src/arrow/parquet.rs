@@ -200,12 +200,14 @@ fn as_values(kind: &DataType) -> DataType {
     }
 }
 
-/// Checks that the footer is possible: that the column chunks lie in the file.
+/// Checks that the footer is possible: that the column chunks lie in the file, and that no other file precedes it, whose
+/// rows the footer lacks.
 fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<(), Error> {
     /// Exceeds any count or size in a row group, and keeps their sums below 2^64.
     const FAR: u64 = 1 << 40;
     let damaged = |problem: &str| Err(Error::input(name, format!("invalid {WHAT}: {problem}")));
     let is_far = |number: i64| u64::try_from(number).is_ok_and(|number| number >= FAR);
+    let mut used = 0;
     for group in metadata.row_groups() {
         if group.num_rows() < 0 || is_far(group.num_rows()) {
             return damaged("impossible number of rows in a row group");
@@ -221,7 +223,21 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
             if is_far(column.num_values()) || is_far(column.uncompressed_size()) {
                 return damaged("impossible size of a column chunk");
             }
+            let bloom = column.bloom_filter_offset().zip(column.bloom_filter_length());
+            let bloom = bloom.and_then(|(begin, length)| begin.checked_add(length.into()));
+            let indexes = [column.column_index_range(), column.offset_index_range()];
+            let ends = [end, bloom].into_iter().flatten().map(i64::unsigned_abs);
+            used = ends.chain(indexes.into_iter().flatten().map(|index| index.end)).fold(used, u64::max);
         }
+    }
+    // What the footer names ends where the footer begins, unless its places count from the end of another file.
+    let failed = |error| Error::io(name, "read", error);
+    let tail = stored.size().saturating_sub(8);
+    let length = stored.at(tail, 4).map_err(failed)?;
+    let length = u32::from_le_bytes(length[..].try_into().expect("four bytes are read"));
+    let before = tail.saturating_sub(length.into()).saturating_sub(used);
+    if before > 8 && stored.at(before - 4, 8).map_err(failed)?[..] == *b"PAR1PAR1" {
+        return damaged("another file precedes the last one in it; give each as an input of its own");
     }
     Ok(())
 }
