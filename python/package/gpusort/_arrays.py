@@ -95,7 +95,7 @@ def without_index(x: Any) -> Any:
     except ImportError:
         raise TypeError(f"pandas' {dtype} needs pyarrow: pip install pyarrow") from None
     arrow: Any = pyarrow
-    if str(dtype) == "category":
+    if getattr(dtype, "name", "") == "category":
         # pandas sorts all categories by their codes.
         x = getattr(x, "cat", x).as_ordered()
     try:
