@@ -88,6 +88,7 @@ def without_index(x: Any) -> Any:
     dtype: Any = getattr(x, "dtype", None)
     if dtype is None:
         raise TypeError("a data frame has no order of its own; use sort_table(x, keys), or its columns")
+    is_category = str(dtype) == "category"
     if isinstance(dtype, np.dtype) and dtype.kind in "biufMm":
         return x.to_numpy()
     try:
@@ -95,7 +96,7 @@ def without_index(x: Any) -> Any:
     except ImportError:
         raise TypeError(f"pandas' {dtype} needs pyarrow: pip install pyarrow") from None
     arrow: Any = pyarrow
-    if getattr(dtype, "name", "") == "category":
+    if is_category:
         # pandas sorts all categories by their codes.
         x = getattr(x, "cat", x).as_ordered()
     try:
