@@ -88,6 +88,9 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     sort = args.to.into_iter().fold(sort, Sort::to);
     sort = args.top.into_iter().fold(sort, Sort::top);
     sort = args.parquet_compression.iter().fold(sort, Sort::parquet_compression);
+    sort = args.row_group_rows.into_iter().fold(sort, Sort::row_group_rows);
+    sort = args.row_group_size.into_iter().fold(sort, Sort::row_group_size);
+    sort = args.split_size.into_iter().fold(sort, Sort::split_size);
     sort = if args.argsort { sort.positions() } else { sort };
     sort = if args.bgzf { sort.bgzf() } else { sort };
     // The library reads no environment variables.
