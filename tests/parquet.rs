@@ -19,7 +19,7 @@ use gpusort::files::{Check, Input, Key, Merge, Sort};
 use crate::support::command::{BINARY, exits, gpusort, refused, run, sorted, stderr};
 use crate::support::files::{Folder, fixture};
 use crate::support::inputs::random;
-use crate::support::process::peak_while_alive;
+use crate::support::process::{end, peak_while_alive, send, wait_until};
 use crate::support::python::python;
 use crate::support::tier;
 
@@ -39,6 +39,102 @@ fn points_come_out_along_the_curve() {
 fn values_are_held_by_conversions() {
     let cases = tier::count(1500, 200).to_string();
     python("tables/conversions.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+}
+
+#[test]
+fn layouts_come_out_as_the_oracle_says() {
+    let cases = tier::count(1000, 100).to_string();
+    python("tables/layout.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+}
+
+#[test]
+fn a_folder_is_whole_or_not_there() {
+    let folder = Folder::new();
+    let table: String = (0..60_000).map(|row| format!("{},{row}\n", row * 7919 % 60_000)).collect();
+    let csv = folder.write("a.csv", format!("k,at\n{table}"));
+    let (parquet, out) = (folder.arg("a.parquet"), folder.arg("out"));
+    assert!(
+        run(&["sort", "-q", "-k", "at", "--row-group-rows", "7000", &csv, "-o", &parquet], "")
+            .status
+            .success()
+    );
+    let split = ["sort", "-q", "-k", "k", &parquet, "-o", &out, "--split-size", "100K"];
+    assert_eq!(stderr(&run(&split, "")), "");
+    let names = |folder: &str| {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let whole = names(&out);
+    assert_eq!(whole[..2], ["_SUCCESS", "manifest.json"]);
+    assert_eq!(whole[2], "part-00000.parquet");
+    assert!(whole.len() > 6, "{whole:?}");
+    let manifest = folder.arg("out/manifest.json");
+    assert!(run(&["check", &manifest], "").status.success());
+    // A folder with files is left as it is.
+    let error = refused(&split, "");
+    assert!(error.contains("out: cannot write: the folder is not empty; name a new folder"), "{error}");
+    assert_eq!(names(&out), whole);
+    // Parts are inputs like others.
+    let parts: Vec<String> = whole[2..].iter().map(|name| folder.arg(&format!("out/{name}"))).collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let merged = sorted(&[&["merge", "-q", "-k", "k", "--to", "csv"], &parts[..]].concat(), "");
+    assert_eq!(merged, sorted(&["sort", "-q", "-k", "k", &csv], ""));
+    // A change of a part, a missing one and a further one are found.
+    let (first, bytes) = (parts[0], fs::read(parts[0]).unwrap());
+    let mut changed = bytes.clone();
+    changed[5] ^= 1;
+    fs::write(first, &changed).unwrap();
+    assert_eq!(run(&["check", &manifest], "").status.code(), Some(1));
+    fs::remove_file(first).unwrap();
+    assert!(stderr(&run(&["check", &manifest], "")).contains("part-00000.parquet: is missing"));
+    fs::write(first, &bytes).unwrap();
+    fs::write(folder.arg("out/part-99999.parquet"), &bytes).unwrap();
+    assert!(stderr(&run(&["check", &manifest], "")).contains("part-99999.parquet: is not in the manifest"));
+    // An error in the last row group leaves nothing, and an empty folder as it was.
+    let mut damaged = fs::read(&parquet).unwrap();
+    let page = damaged.len() / 2;
+    damaged[page..page + 2000].fill(0xFF);
+    let (damaged, none) = (folder.write("b.parquet", damaged), folder.arg("none"));
+    fs::create_dir(folder.arg("empty")).unwrap();
+    for to in [&none, &folder.arg("empty")] {
+        refused(&["sort", "-k", "k", &damaged, "-o", to, "--split-size", "20K"], "");
+    }
+    assert!(names(&folder.arg("empty")).is_empty());
+    assert!(!folder.path("none").exists());
+    let below = folder.arg("none/below");
+    let error = refused(&["sort", "-k", "k", &parquet, "-o", &below, "--split-size", "20K"], "");
+    assert!(error.contains("below: cannot write: No such file or directory"), "{error}");
+    let file =
+        refused(&["sort", "-k", "k", &parquet, "-o", &csv, "--to", "parquet", "--split-size", "20K"], "");
+    assert!(file.contains("a.csv: cannot write: Not a directory"), "{file}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_leaves_no_folder() {
+    let folder = Folder::new();
+    let table: String = (0..400_000).map(|row| format!("{}\n", row * 7919_u64 % 400_000)).collect();
+    let (csv, out) = (folder.write("a.csv", format!("k\n{table}")), folder.arg("out"));
+    let parquet = folder.arg("a.parquet");
+    assert!(run(&["sort", "-q", "-k", "k:r", &csv, "-o", &parquet], "").status.success());
+    let mut were_caught = 0;
+    for _ in 0..20 {
+        let args = ["sort", "-q", "-k", "k", &parquet, "-o", &out, "--split-size", "1K"];
+        let mut child = gpusort(&args).spawn().unwrap();
+        wait_until("a folder", || folder.path("out").exists() || child.try_wait().unwrap().is_some());
+        send("-INT", &child);
+        if end(&mut child).code() == Some(130) {
+            were_caught += 1;
+            assert_eq!(folder.names(), ["a.csv", "a.parquet"]);
+        } else {
+            assert!(folder.path("out/_SUCCESS").exists());
+            fs::remove_dir_all(folder.path("out")).unwrap();
+        }
+    }
+    assert!(were_caught > 0);
 }
 
 #[test]
@@ -330,6 +426,22 @@ fn what_was_meant_is_told() {
         (
             &["-k", "city", &parquet, "--to", "parquet", "--parquet-compression", "lzma"],
             "must be zstd, snappy",
+        ),
+        (
+            &["-k", "city", &parquet, "--to", "parquet", "--parquet-compression", "zstd:23"],
+            "not 'zstd:23'; zstd has levels 1 to 22",
+        ),
+        (
+            &["-k", "id", &csv, "--row-group-rows", "10"],
+            "--row-group-rows applies to Parquet, but csv is written",
+        ),
+        (
+            &["-k", "id", &csv, "--split-size", "1M", "-o", "none"],
+            "--split-size applies to Parquet, but csv is written",
+        ),
+        (
+            &["-k", "city", &parquet, "--to", "parquet", "--split-size", "1M"],
+            "--split-size writes several files; name a new folder with -o",
         ),
         (
             &["-k", "city", "--empty", "error", &parquet],

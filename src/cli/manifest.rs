@@ -1,5 +1,4 @@
-//! `gpusort check manifest.json`: whether what a sort of many processes wrote is still there, in
-//! order, and all of it.
+//! `gpusort check manifest.json`: checks that the files of a folder are complete, unchanged and in order.
 
 use std::fs;
 use std::io::Read;
@@ -24,10 +23,13 @@ struct Manifest {
     na: Vec<String>,
     ignore_case: bool,
     rows: u64,
-    checksum: String,
+    /// `None` for rows of columns.
+    checksum: Option<String>,
     /// The number of rows left out because their keys were repeated.
+    #[serde(default)]
     repeated: u64,
     parts: Vec<Part>,
+    #[serde(default)]
     inputs: Vec<Source>,
 }
 
@@ -38,8 +40,8 @@ struct Part {
     /// The checksum of the whole file.
     xxh3: String,
     rows: u64,
-    /// The checksum of the records.
-    checksum: String,
+    /// The checksum of the records; `None` for rows of columns.
+    checksum: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -115,14 +117,16 @@ impl Manifest {
             }
         }
         let rows: u64 = self.parts.iter().map(|part| part.rows).sum();
-        let of_parts = sum(self.parts.iter().map(|part| &part.checksum))?;
-        if rows != self.rows || of_parts != parsed(&self.checksum)? {
+        let of_parts = sum(self.parts.iter().filter_map(|part| part.checksum.as_ref()))?;
+        if rows != self.rows || of_parts != sum(self.checksum.iter())? {
             tell("manifest.json", "the totals do not match the parts");
         }
         if self.repeated == 0 && of_parts != sum(self.inputs.iter().map(|input| &input.checksum))? {
             tell("manifest.json", "the parts do not have the records of the inputs");
         }
-        let options = (!files.is_empty()).then(|| self.options(files)).transpose()?;
+        // Rows of columns without keys are in an order that Parquet cannot tell.
+        let has_order = self.checksum.is_some() || !self.keys.is_empty();
+        let options = (!files.is_empty() && has_order).then(|| self.options(files)).transpose()?;
         Ok(if problems.is_empty() { Ok(options) } else { Err(problems) })
     }
 

@@ -123,6 +123,8 @@ impl Timing<'_> {
             "keys_per_s": if seconds > 0.0 { (*records as f64 / seconds).round() } else { 0.0 },
             "runs": self.runs(),
             "spilled_bytes": self.report.spilled_bytes,
+            "copied_groups": Some(self.report.copied_groups).filter(|&groups| groups > 0),
+            "copied_rows": Some(self.report.copied_rows).filter(|&rows| rows > 0),
             "why": self.why(),
             "respelled": self.report.counts.respelled.as_ref().map(|respelled| {
                 json!({"place": respelled.place, "value": respelled.value, "kept": respelled.kept})
@@ -218,6 +220,10 @@ impl fmt::Display for Timing<'_> {
         if *spilled_bytes > 0 {
             let runs = counted(self.runs() as u64, "run", "runs");
             write!(f, "; {runs} of {} in temporary files", human::bytes(*spilled_bytes))?;
+        }
+        if self.report.copied_groups > 0 {
+            let groups = counted(self.report.copied_groups, "row group", "row groups");
+            write!(f, "; copied {groups} of {}", counted(self.report.copied_rows, "row", "rows"))?;
         }
         self.told().try_for_each(|told| write!(f, "; {told}"))?;
         write!(f, "; {}", explain::format(&self.explained))?;

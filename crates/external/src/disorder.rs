@@ -33,6 +33,11 @@ pub type Show<'a> = &'a (dyn Fn(&Piece, usize, Option<usize>) -> (String, Vec<St
 pub struct Last(Option<(Vec<u8>, Vec<String>)>);
 
 impl Last {
+    /// Returns the keys of the record.
+    pub fn key(&self) -> Option<&[u8]> {
+        self.0.as_ref().map(|(key, _)| &key[..])
+    }
+
     /// Returns the first violation of the order among the records after this one, with the number of
     /// its piece and its number in the piece. Otherwise, the last of these records replaces this one.
     ///
@@ -47,7 +52,7 @@ impl Last {
     ) -> Option<(usize, usize, Disorder)> {
         let shown = |piece: &Piece, record| show(piece, record, None).1;
         let mut lasts: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.keys.key(piece.len() - 1)).collect();
-        let before = self.0.as_ref().map(|(key, _)| &key[..]);
+        let before = self.key();
         let befores = [before].into_iter().chain(lasts.iter().map(|key| Some(&key[..])));
         let found = parallel::map_parts(pieces.iter().zip(befores), |(piece, before)| {
             piece.keys.first_broken(before, unique)

@@ -22,6 +22,16 @@ pub struct Merged {
     pub counts: Counts,
 }
 
+impl Merged {
+    /// Adds the results of another merge.
+    pub fn add(&mut self, other: &Self) {
+        self.read += other.read;
+        self.written += other.written;
+        self.repeated += other.repeated;
+        self.counts.add_all(&other.counts);
+    }
+}
+
 /// Merges adjacent runs until at most `most` are left, and no more runs than needed. `merge` makes one run of several.
 ///
 /// # Errors

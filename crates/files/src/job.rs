@@ -26,7 +26,7 @@ use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::InputSpec;
-use gpusort_formats::{Compression, Input, Output, Stretches};
+use gpusort_formats::{Compression, Input, Layout, Output, Stretches};
 use gpusort_order::Selection;
 
 /// Approximate bytes of a number in text, with its separator.
@@ -143,6 +143,7 @@ pub struct Job<'a> {
     pub(super) per: Option<InputSpec>,
     /// The seed of a permutation.
     pub(super) shuffle: Option<u64>,
+    pub(super) layout: Layout,
     /// The compression of Parquet, unless it follows the input.
     #[cfg(feature = "arrow")]
     pub(super) parquet: Option<parquet::basic::Compression>,
@@ -325,6 +326,7 @@ impl Job<'_> {
     pub(super) fn open<'w>(&self, to: To<'w>) -> Result<Output<'w>, Error> {
         let output = match to {
             To::Stdout => Output::stdout()?,
+            To::File(path) if self.layout.split.is_some() => Output::folder(path)?,
             To::File(path) => Output::file(path)?,
             To::Writer(writer) => Output::writer(writer, "the output".to_owned()),
         };

@@ -45,10 +45,26 @@ impl<'a> Merge<'a> {
         Self(self.0.bgzf())
     }
 
-    /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
-    /// The default is the compression of the first input, then snappy.
+    /// Sets the compression of Parquet: see [`Sort::parquet_compression`].
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self(self.0.parquet_compression(name))
+    }
+
+    /// Sets the maximum number of rows of a row group of Parquet: see [`Sort::row_group_rows`]. Row groups of inputs
+    /// with fewer than half of them are not copied.
+    pub fn row_group_rows(self, rows: u64) -> Self {
+        Self(self.0.row_group_rows(rows))
+    }
+
+    /// Sets the approximate size of a row group of Parquet: see [`Sort::row_group_size`]. Row groups of inputs of less
+    /// than half or more than twice this size are not copied.
+    pub fn row_group_size(self, bytes: u64) -> Self {
+        Self(self.0.row_group_size(bytes))
+    }
+
+    /// Writes files of Parquet into a folder: see [`Sort::split_size`].
+    pub fn split_size(self, bytes: u64) -> Self {
+        Self(self.0.split_size(bytes))
     }
 
     /// Calls `tell` as the work progresses.

@@ -36,6 +36,10 @@ pub struct Report {
     pub runs: usize,
     /// The bytes of these runs.
     pub spilled_bytes: u64,
+    /// Row groups of Parquet that a merge copied as they are.
+    pub copied_groups: u64,
+    /// The rows of these row groups.
+    pub copied_rows: u64,
     /// The time of each phase.
     pub phases: Phases,
     /// The GPUs that sorted; empty if the CPU sorted.
@@ -59,6 +63,8 @@ impl Report {
             format,
             runs: 0,
             spilled_bytes: 0,
+            copied_groups: 0,
+            copied_rows: 0,
             phases: Phases::default(),
             devices: Vec::new(),
             sort: report::Report::on_cpu(Form::InOrder, Duration::ZERO),

@@ -17,7 +17,7 @@ use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{InputSpec, Key, ResolvedKey};
-use gpusort_formats::{Compression, Extension, Input, Output};
+use gpusort_formats::{Compression, Extension, Input, Layout, Output};
 use gpusort_order::{Class, KeyOrder, Method, Nulls, Reading, Selection, TextOrder};
 
 /// A sort of files, readers or bytes into a file or a writer.
@@ -47,6 +47,7 @@ pub struct Sort<'a> {
     shuffle: Option<u64>,
     bgzf: bool,
     parquet: Option<String>,
+    layout: Layout,
     method: Method,
     sorter: Option<&'a Sorter>,
     pub(super) folders: Vec<PathBuf>,
@@ -78,8 +79,8 @@ impl<'a> Sort<'a> {
         Self { bgzf: true, ..self }
     }
 
-    /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`.
-    /// The default is the compression of the first input, then snappy.
+    /// Sets the compression of Parquet output: `zstd`, `snappy`, `lz4`, `gzip`, `brotli` or `none`; `zstd:9` has a
+    /// level, as `gzip` and `brotli` may have. The default is the compression of the first input, then snappy.
     pub fn parquet_compression(self, name: impl Into<String>) -> Self {
         Self { parquet: Some(name.into()), ..self }
     }
@@ -114,6 +115,23 @@ impl<'a> Sort<'a> {
     #[doc(hidden)]
     pub fn counts_of_keys(self) -> Self {
         Self { answer: Some(Answer::CountsOfKeys), ..self }
+    }
+
+    /// Sets the maximum number of rows of a row group of Parquet. The default is the number of the largest row group of
+    /// the first input, from 122,880 to 2^20.
+    pub fn row_group_rows(self, rows: u64) -> Self {
+        Self { layout: Layout { rows: Some(rows), ..self.layout }, ..self }
+    }
+
+    /// Sets the approximate size of a row group of Parquet in encoded bytes.
+    pub fn row_group_size(self, bytes: u64) -> Self {
+        Self { layout: Layout { bytes: Some(bytes), ..self.layout }, ..self }
+    }
+
+    /// Writes files of Parquet of about `bytes` bytes, in order, into a new or empty folder, which then is the output.
+    /// The files are part-00000.parquet and so on; manifest.json lists them, and _SUCCESS is written last.
+    pub fn split_size(self, bytes: u64) -> Self {
+        Self { layout: Layout { split: Some(bytes), ..self.layout }, ..self }
     }
 
     /// Sorts with this sorter; the default sorts on the CPU.
@@ -167,13 +185,13 @@ impl<'a> Sort<'a> {
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
         let Self { options, to, first, positions, answer, per, .. } = self;
-        let Self { shuffle, bgzf, parquet, method, folders, tell, .. } = self;
+        let Self { shuffle, bgzf, parquet, layout, method, folders, tell, .. } = self;
         if let Some(algorithm) = method.algorithm {
             algorithm.variant(method.variant)?;
         }
         let asked = Extension::of_output(to, output);
         let to_bits = !positions && asked.is_some_and(|(format, _)| format.is_bits());
-        if let Some(path) = output.filter(|_| !options.one_of_many) {
+        if let Some(path) = output.filter(|_| !options.one_of_many && layout.split.is_none()) {
             Output::check(path)?;
         }
         // Lines stay lines, whatever the output's name is, unless the name means binary.
@@ -213,9 +231,18 @@ impl<'a> Sort<'a> {
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
         let own = decisions.format;
         let (format, promised) = written(own)?;
-        if parquet.is_some() && format != Format::Parquet {
+        let given = [
+            ("parquet-compression", parquet.is_some()),
+            ("row-group-rows", layout.rows.is_some()),
+            ("row-group-size", layout.bytes.is_some()),
+            ("split-size", layout.split.is_some()),
+        ];
+        if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given && format != Format::Parquet) {
             let problem = format!("applies to Parquet, but {} is written", format.name());
-            return Err(Error::option("parquet-compression", problem));
+            return Err(Error::option(option, problem));
+        }
+        if layout.split.is_some() && output.is_none() {
+            return Err(Error::option("split-size", "writes several files; name a new folder with -o"));
         }
         let is_converted = own.is_table() && own != format && !positions && !format.is_bits();
         let named = output.filter(|_| to.is_none()).and_then(Path::extension);
@@ -258,6 +285,7 @@ impl<'a> Sort<'a> {
             converted,
             per,
             shuffle,
+            layout,
             #[cfg(feature = "arrow")]
             parquet: parquet.as_deref().map(gpusort_formats::arrow::parquet::compression).transpose()?,
             #[cfg(feature = "arrow")]

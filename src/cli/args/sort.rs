@@ -82,15 +82,32 @@ pub(crate) struct SortArgs {
 
     /// Output file, which may be an input; - is standard output
     ///
-    /// With --each, the output folder.
+    /// With --each and --split-size, the output folder.
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
     pub(crate) output: Option<PathBuf>,
 
     /// Compression of Parquet: zstd, snappy, lz4, gzip, brotli, none
     ///
-    /// The default is the compression of the input, or snappy.
-    #[arg(long, value_name = "NAME", help_heading = RESULT)]
+    /// zstd:9 has a level: 1 to 22, 0 to 9 for gzip, 0 to 11 for brotli. The default is the compression of the
+    /// input, or snappy.
+    #[arg(long, value_name = "NAME[:LEVEL]", help_heading = RESULT)]
     pub(crate) parquet_compression: Option<String>,
+
+    /// Write row groups of Parquet of at most N rows
+    #[arg(long, value_name = "N", help_heading = RESULT, value_parser = size::parse)]
+    pub(crate) row_group_rows: Option<u64>,
+
+    /// Write row groups of Parquet of about SIZE, such as 128M
+    #[arg(long, value_name = "SIZE", help_heading = RESULT, value_parser = size::parse)]
+    pub(crate) row_group_size: Option<u64>,
+
+    /// Write files of Parquet of about SIZE into the new folder named by -o
+    ///
+    /// The files are part-00000.parquet and so on, in order; 'gpusort check' checks them by manifest.json. An
+    /// existing folder must be empty.
+    #[arg(long, value_name = "SIZE", conflicts_with = "each", help_heading = RESULT)]
+    #[arg(value_parser = size::parse)]
+    pub(crate) split_size: Option<u64>,
 
     /// Compress standard output as gzip
     ///

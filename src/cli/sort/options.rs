@@ -93,6 +93,9 @@ pub(super) fn sort<'a>(args: &SortArgs) -> anyhow::Result<Sort<'a>> {
     sort = args.per.iter().map(|column| Key::parse(column)).fold(sort, Sort::per);
     sort = args.shuffle.into_iter().fold(sort, Sort::shuffle);
     sort = if args.counts_keys { sort.counts_of_keys() } else { sort };
+    sort = args.row_group_rows.into_iter().fold(sort, Sort::row_group_rows);
+    sort = args.row_group_size.into_iter().fold(sort, Sort::row_group_size);
+    sort = args.split_size.into_iter().fold(sort, Sort::split_size);
     sort = if args.argsort { sort.positions() } else { sort };
     sort = if args.bgzf { sort.bgzf() } else { sort };
     // The library reads no environment variables.

@@ -1,6 +1,7 @@
 //! Checks the order of tables, and reads from their statistics which parts may hold the first rows.
 
 use std::slice;
+use std::sync::Mutex;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -14,10 +15,11 @@ use super::read::{Reading, taken};
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, map_parts};
 use gpusort_external::{Disorder, Last};
+use gpusort_formats::Counts;
 use gpusort_formats::arrow::{Part, Table};
 use gpusort_formats::fields::{Key, KeySpec};
 use gpusort_formats::piece::Piece;
-use gpusort_order::Nulls;
+use gpusort_order::{KeyOrder, Nulls};
 
 /// Finds the first row out of order: by the keys, or without keys by the sorting columns that each row
 /// group declares.
@@ -59,6 +61,35 @@ pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
     Ok(None)
 }
 
+/// The first row of a part, its last row, and its first row out of order.
+pub(super) type Looked = (Option<Piece>, Last, Option<Disorder>);
+
+/// Checks the order of a part by itself. Nulls are counted in `counts`.
+pub(super) fn part_in_order(
+    how: &Reading,
+    part: Part,
+    unique: Option<&[KeyOrder]>,
+    counts: Option<&Mutex<Counts>>,
+) -> Result<Looked, Error> {
+    /// The rows of a batch.
+    const ROWS: usize = 1 << 14;
+    let (name, mut row) = (how.tables.all[part.table].name(), part.first);
+    let show = |piece: &Piece, record, key| how.show(piece, record, key);
+    let (mut first, mut last) = (None, Last::default());
+    for batch in how.read_slices(part, ROWS) {
+        let batch = batch?;
+        if first.is_none() {
+            first = Some(how.piece(taken(&batch, &[0])?, row, name, None)?);
+        }
+        let piece = how.piece(batch, row, name, counts)?;
+        row += piece.len() as u64;
+        if let Some((.., disorder)) = last.follow(&show, slice::from_ref(&piece), unique) {
+            return Ok((first, last, Some(disorder)));
+        }
+    }
+    Ok((first, last, None))
+}
+
 /// Finds the first row out of order in these parts, as one table or `by_parts`.
 fn rows_in_order(
     tables: &Tables,
@@ -66,37 +97,13 @@ fn rows_in_order(
     keys: &[TableKey],
     by_parts: bool,
 ) -> Result<Option<Disorder>, Error> {
-    /// The rows of a batch.
-    const ROWS: usize = 1 << 14;
     let how = Reading::of_keys(tables, keys);
     let unique = tables.job.ask.selection.unique.then_some(&[][..]);
     let show = |piece: &Piece, record, key| how.show(piece, record, key);
-    let mut passed = parts.first().map_or(0, |part| tables.before[part.table]);
-    let of_part = |part: &Part| {
-        passed += part.rows;
-        (*part, passed - part.rows)
-    };
-    let (all, mut done): (Vec<(Part, u64)>, _) = (parts.iter().map(of_part).collect(), 0);
-    let mut last = Last::default();
-    for wave in all.chunks(parallel::threads()) {
-        // Checks each part by itself, and keeps its first row and its last one.
-        let looked = map_parts(wave, |&(part, mut row)| {
-            let name = tables.all[part.table].name();
-            let (mut first, mut last) = (None, Last::default());
-            for batch in how.read_slices(part, ROWS) {
-                let batch = batch?;
-                if first.is_none() {
-                    first = Some(how.piece(taken(&batch, &[0])?, row, name, None)?);
-                }
-                let piece = how.piece(batch, row, name, None)?;
-                row += piece.len() as u64;
-                if let Some((.., disorder)) = last.follow(&show, slice::from_ref(&piece), unique) {
-                    return Ok((first, last, Some(disorder)));
-                }
-            }
-            Ok::<_, Error>((first, last, None))
-        });
-        for ((part, _), looked) in wave.iter().zip(looked) {
+    let (mut last, mut done) = (Last::default(), 0);
+    for wave in parts.chunks(parallel::threads()) {
+        let looked = map_parts(wave, |&part| part_in_order(&how, part, unique, None));
+        for (part, looked) in wave.iter().zip(looked) {
             let (first, end, disorder) = looked?;
             let Some(first) = first else { continue };
             let between = if by_parts { None } else { last.follow(&show, slice::from_ref(&first), unique) };
@@ -111,16 +118,21 @@ fn rows_in_order(
     Ok(None)
 }
 
-/// Reads the least value, in order, that each part of tables may have of a key, as comparable bytes; `None` for a part
-/// that may have earlier rows: nulls or NaN. Returns `None` without statistics.
-pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Vec<Option<Vec<u8>>>> {
+/// Reads the first value, in order, that each part of tables may have of a key, or the last one, as comparable bytes;
+/// `None` for a part that may have rows beyond: nulls or NaN. Returns `None` without statistics.
+pub(super) fn bounds_of_parts(
+    tables: &Tables,
+    key: &TableKey,
+    is_last: bool,
+) -> Option<Vec<Option<Vec<u8>>>> {
     if !key.is_plain() {
         return None;
     }
+    let is_beyond = |place: Nulls| (place == Nulls::First) != is_last;
     let mut all = Vec::new();
     for table in &tables.all {
         let Table::Parquet(file) = table else { return None };
-        let (least, nulls) = file.least(key.column(), key.order.descending)?;
+        let (least, nulls) = file.least(key.column(), key.order.descending != is_last)?;
         let is_float = least.data_type().is_floating();
         let floats = if is_float { Some(cast(&least, &DataType::Float64).ok()?) } else { None };
         // A least value of NaN tells nothing, and a zero may stand for either sign.
@@ -134,8 +146,8 @@ pub(super) fn least_of_parts(tables: &Tables, key: &TableKey) -> Option<Vec<Opti
             let has_nulls = nulls.get(part).is_none_or(|nulls| *nulls != Some(0));
             let is_open = least.is_null(part)
                 || is_vague(part)
-                || is_float && key.order.nan == Nulls::First
-                || has_nulls && key.order.empty == Nulls::First;
+                || is_float && is_beyond(key.order.nan)
+                || has_nulls && is_beyond(key.order.empty);
             all.push((!is_open).then(|| values.key(part)));
         }
     }

@@ -12,6 +12,7 @@ use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 
+use super::copies::{self, Copied};
 use super::keys::KeyArrays;
 use super::read::{Reader, Reading, compact};
 use super::write::{Sink, all_joined, order_of};
@@ -27,9 +28,10 @@ use gpusort_engine::sorter::Sorter;
 use gpusort_external::{Emit, Last, Merged, Pieces, Records, merge_down, merge_rows, not_sorted};
 use gpusort_external::{Folders, Spill, Spilled};
 use gpusort_formats::arrow::arrays::{self, gathered, interleaved};
-use gpusort_formats::arrow::{failed, unwritten};
+use gpusort_formats::arrow::{Part, failed, unwritten};
 use gpusort_formats::piece::Piece;
 use gpusort_formats::{Counts, Output};
+use gpusort_order::Selection;
 
 /// The maximum number of runs merged at once.
 const FAN_IN: usize = 64;
@@ -41,8 +43,8 @@ const WINDOW: usize = 4;
 pub(super) enum RunSource {
     /// In a temporary file.
     Spilled(Spilled),
-    /// In the input of this number.
-    Input(usize),
+    /// In these parts of an input.
+    Input(Vec<Part>),
 }
 
 /// Runs of the rows of tables.
@@ -52,7 +54,9 @@ pub(super) struct Merging<'a> {
     /// The schema of the batches of runs.
     schema: SchemaRef,
     folders: Folders,
-    pub(super) runs: Vec<RunSource>,
+    runs: Vec<RunSource>,
+    /// The number of copied row groups, and of their rows.
+    pub(super) copied: [u64; 2],
     /// The run being written, and the keys of its last row, as comparable bytes.
     open: Option<(StreamWriter<Spill>, Vec<u8>)>,
 }
@@ -67,7 +71,7 @@ impl<'a> Merging<'a> {
             let fields = schema.fields().iter().cloned().chain([position]).collect::<Fields>();
             schema = Arc::new(Schema::new(fields));
         }
-        Self { job, reading, schema, folders, runs: Vec::new(), open: None }
+        Self { job, reading, schema, folders, runs: Vec::new(), copied: [0; 2], open: None }
     }
 
     /// Sorts the rows in parts of about `limit` bytes, and writes them into runs.
@@ -160,38 +164,86 @@ impl<'a> Merging<'a> {
     /// Merges all runs into the output.
     pub(super) fn write(&mut self, output: &mut Output) -> Result<Merged, Error> {
         let mut repeated = 0;
-        if !matches!(self.runs.first(), Some(RunSource::Input(_))) {
-            let runs = mem::take(&mut self.runs);
-            self.runs = merge_down(runs, FAN_IN, |some| {
-                let mut writer = self.begin_run()?;
-                let merged = self.merge(some, &mut |batch| {
-                    compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
-                })?;
-                repeated += merged.repeated;
-                ended(writer)
+        let runs = mem::take(&mut self.runs);
+        let runs = merge_down(runs, FAN_IN, |some| {
+            let mut writer = self.begin_run()?;
+            let merged = self.merge(some, Segment::default(), &mut |batch| {
+                compact(&batch).and_then(|batch| writer.write(&batch)).map_err(unspilled)
             })?;
-        }
+            repeated += merged.repeated;
+            ended(writer)
+        })?;
         let (tables, format) = (self.reading.tables, self.job.ask.format);
         self.job.watch.phase(Phase::Merge, Some(tables.rows));
-        let runs = mem::take(&mut self.runs);
         let mut merged;
         if self.job.ask.positions {
             let mut positions = Vec::new();
-            merged = self.merge(runs, &mut |batch| {
+            merged = self.merge(runs, Segment::default(), &mut |batch| {
                 let last = batch.num_columns() - 1;
                 positions.extend_from_slice(numbers_of::<u64>(batch.column(last)));
                 Ok(())
             })?;
             write_positions(positions.into_iter(), tables.rows, format, output)?;
         } else {
-            let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-            let mut sink =
-                Sink::new(tables, self.schema.clone(), &order_of(self.reading.keys), output, most)?;
-            merged = self.merge(runs, &mut |batch| sink.write(batch))?;
+            let mut sink = self.sink(output)?;
+            merged = self.merge(runs, Segment::default(), &mut |batch| sink.write(batch))?;
             sink.finish()?;
         }
         merged.repeated += repeated;
         Ok(merged)
+    }
+
+    fn sink<'o, 'w>(&self, output: &'o mut Output<'w>) -> Result<Sink<'o, 'w>, Error> {
+        let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
+        Sink::new(self.reading.tables, self.schema.clone(), &order_of(self.reading.keys), output, most)
+    }
+
+    /// Merges the inputs into the output, and copies row groups that overlap with no other.
+    pub(super) fn write_inputs(&mut self, output: &mut Output) -> Result<Merged, Error> {
+        let (tables, mut sink, counts) = (self.reading.tables, self.sink(output)?, Mutex::default());
+        let are_all = self.job.ask.selection == Selection::ALL;
+        let takes = |part: Part| are_all && sink.takes(tables, part);
+        let steps = copies::steps(&self.reading, takes, &counts)?;
+        let mut merged = Merged { counts: mem::take(&mut lock(&counts)), ..Merged::default() };
+        let mut after = None;
+        for (parts, copied) in &steps {
+            let before = copied.as_ref().map(|copied| &copied.first);
+            let segment = Segment { done: merged.read, after, before };
+            let runs = parts.chunk_by(|one, next| one.table == next.table);
+            let runs: Vec<_> = runs.map(|parts| RunSource::Input(parts.to_vec())).collect();
+            if !runs.is_empty() {
+                merged.add(&self.merge(runs, segment, &mut |batch| sink.write(batch))?);
+            }
+            if let Some(Copied { part, first, last }) = copied {
+                segment.check(tables.all[part.table].name(), first, first)?;
+                sink.copy(tables, *part)?;
+                merged.add(&Merged { read: part.rows, written: part.rows, ..Merged::default() });
+                self.copied = [self.copied[0] + 1, self.copied[1] + part.rows];
+                after = Some(last);
+            }
+        }
+        sink.finish()?;
+        Ok(merged)
+    }
+}
+
+/// A part of the output: the number of earlier rows, and the keys of the copied rows before and after the part, each key
+/// with the number of its table.
+#[derive(Clone, Copy, Default)]
+struct Segment<'s> {
+    done: u64,
+    after: Option<&'s (Vec<u8>, usize)>,
+    before: Option<&'s (Vec<u8>, usize)>,
+}
+
+impl Segment<'_> {
+    /// Checks that rows of an input lie between the copied rows, as the statistics say.
+    fn check(&self, name: &str, first: &(Vec<u8>, usize), last: &(Vec<u8>, usize)) -> Result<(), Error> {
+        if self.after.is_some_and(|after| first < after) || self.before.is_some_and(|before| last > before) {
+            let problem = "the statistics of its row groups do not fit their rows; write the file again";
+            return Err(Error::input(name, problem));
+        }
+        Ok(())
     }
 }
 
@@ -228,9 +280,10 @@ impl Merging<'_> {
         run: RunSource,
         window: usize,
         counts: &'b Mutex<Counts>,
+        segment: Segment<'b>,
     ) -> Result<Pieces<'b>, Error> {
         let reading = &self.reading;
-        let number = match run {
+        let parts = match run {
             RunSource::Spilled(run) => {
                 let name = "a temporary file";
                 let failed = move |error| unwritten(name, "read", error);
@@ -240,29 +293,32 @@ impl Merging<'_> {
                 };
                 return Ok(Box::new(reader.map(piece)));
             }
-            RunSource::Input(number) => number,
+            RunSource::Input(parts) => parts,
         };
+        let Part { table: number, first: mut at, .. } = parts[0];
         let table = &reading.tables.all[number];
         let rows = (window / WINDOW).max(1 << 10);
-        let mut at = reading.tables.before[number];
         let mut last = Last::default();
         let show = |piece: &Piece, record, key| reading.show(piece, record, key);
         let piece = move |batch| {
             let first = at;
             let batch = self.numbered(batch?, &mut at)?;
             let piece = reading.piece(batch, first, table.name(), Some(counts))?;
-            match last.follow(&show, slice::from_ref(&piece), None) {
-                Some((.., disorder)) => Err(not_sorted(disorder)),
-                None => Ok(piece),
+            if let Some((.., disorder)) = last.follow(&show, slice::from_ref(&piece), None) {
+                return Err(not_sorted(disorder));
             }
+            let [first, last] = [0, piece.len() - 1].map(|row| (piece.keys.key(row), number));
+            segment.check(table.name(), &first, &last)?;
+            Ok(piece)
         };
-        let batches = table.parts(number).into_iter().flat_map(move |part| reading.read_slices(part, rows));
+        let batches = parts.into_iter().flat_map(move |part| reading.read_slices(part, rows));
         Ok(Box::new(batches.map(piece)))
     }
 
     fn merge(
         &self,
         sources: Vec<RunSource>,
+        segment: Segment,
         emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
     ) -> Result<Merged, Error> {
         let (window, counts) = (self.window(sources.len() as u64), Mutex::default());
@@ -273,13 +329,13 @@ impl Merging<'_> {
                 RunSource::Spilled(run) => run.bytes,
                 RunSource::Input(_) => 1,
             };
-            Ok((self.pieces(source, window, &counts)?, size))
+            Ok((self.pieces(source, window, &counts, segment)?, size))
         });
         let pieces = pieces.collect::<Result<Vec<_>, Error>>()?;
         let (selection, emits) = (self.job.ask.selection, Emit::Rows);
         let records = Records { selection, emit: emits, bytes, orders: &[] };
         let gather = |pieces: &[&Piece], rows| gathered_rows(&self.schema, pieces, rows).map_err(failed);
-        let progress = &mut |read| self.job.watch.set(read);
+        let progress = &mut |read| self.job.watch.set(segment.done + read);
         let mut merged = merge_rows(pieces, &records, gather, emit, progress)?;
         merged.counts.add_all(&lock(&counts));
         Ok(merged)

@@ -11,6 +11,8 @@
 
 mod check;
 mod convert;
+mod copies;
+mod folder;
 mod keys;
 mod merge;
 mod read;
@@ -22,7 +24,7 @@ use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 
 use self::keys::{KeyArrays, TableKey};
-use self::merge::{Merging, RunSource};
+use self::merge::Merging;
 use self::read::{Reader, Reading};
 use self::write::{Sink, order_of};
 use super::dataset::write_keys;
@@ -184,10 +186,10 @@ impl Job<'_> {
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Merge, Some(tables.rows));
         let mut merging = Merging::new(Reading::new(&tables, &keys));
-        merging.runs = (0..tables.all.len()).map(RunSource::Input).collect();
-        let merged = merging.write(&mut output)?;
+        let merged = merging.write_inputs(&mut output)?;
         self.close(output)?;
-        Ok(self.merge_report(begin, types(&keys), merged))
+        let [copied_groups, copied_rows] = merging.copied;
+        Ok(Report { copied_groups, copied_rows, ..self.merge_report(begin, types(&keys), merged) })
     }
 
     /// Checks the order of tables.
@@ -266,7 +268,7 @@ impl<'a> Tables<'a> {
         let (mut parts, mut before, mut rows) = (Vec::new(), Vec::new(), 0);
         for (number, table) in all.iter().enumerate() {
             before.push(rows);
-            let own = table.parts(number);
+            let own = table.parts(number, rows);
             rows += own.iter().map(|part| part.rows).sum::<u64>();
             parts.extend(own);
         }

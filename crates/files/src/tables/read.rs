@@ -183,7 +183,7 @@ impl<'a> Reading<'a> {
     pub(super) fn first(&self, few: usize, limit: u64) -> Result<Vec<RecordBatch>, Error> {
         let tables = self.tables;
         let mut parts: Vec<(usize, Part)> = tables.parts.iter().copied().enumerate().collect();
-        let least = super::check::least_of_parts(tables, &self.keys[0]);
+        let least = super::check::bounds_of_parts(tables, &self.keys[0], false);
         if let Some(least) = &least {
             parts.sort_by_key(|&(number, _)| (&least[number], number));
         }

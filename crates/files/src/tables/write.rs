@@ -10,13 +10,14 @@ use arrow_schema::SchemaRef;
 use arrow_select::take::take;
 
 use super::Tables;
+use super::folder::Files;
 use super::keys::TableKey;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_base::parallel::{self, map_parts, ranges};
-use gpusort_formats::Output;
 use gpusort_formats::arrow::arrays::{self, deduplicated, gathered, joined};
-use gpusort_formats::arrow::{Table, failed, ipc, parquet, to_text};
+use gpusort_formats::arrow::{Part, Table, failed, ipc, parquet, to_text};
+use gpusort_formats::{Layout, Output};
 use gpusort_order::Nulls;
 
 /// The most rows encoded at once as Parquet.
@@ -27,6 +28,9 @@ const BATCH: usize = 1 << 16;
 
 /// The approximate bytes of the rows that are encoded at once, and of a batch of Arrow.
 const BYTES: u64 = 8 << 20;
+
+/// The least number of rows that are encoded at once where the bytes of a row group are limited.
+const FEW: usize = 16;
 
 /// The least limit of a row group in bytes: encoders take memory before their first row.
 const LEAST: usize = 8 << 20;
@@ -52,13 +56,18 @@ pub(super) enum Sink<'o, 'w> {
 /// Row groups of a Parquet file.
 pub(super) struct Groups<'o, 'w> {
     writer: parquet::Writer<&'o mut Output<'w>>,
-    /// The number of rows encoded at once. Pages end between them, so the number is the same for any memory.
-    step: usize,
-    /// The approximate limit of an encoded group in bytes.
+    /// The approximate limit of the memory of an open group.
     most: usize,
+    layout: Layout,
+    /// The most rows to encode at once. Pages end between them, so the number is the same for any memory.
+    steps: usize,
+    /// The number of rows to encode at once.
+    step: usize,
     /// The encoders of the open group, and its number of rows.
     open: Option<(Vec<parquet::Encoder>, usize)>,
     waiting: Waiting,
+    /// The files of a folder.
+    files: Files,
 }
 
 /// Rows that wait until there are enough for a batch of a fixed size.
@@ -118,17 +127,26 @@ impl<'o, 'w> Sink<'o, 'w> {
             return Ok(Self::Arrow(writer, rows.min(BATCH), Waiting::default()));
         }
         let like = if let Some(Table::Parquet(file)) = first { Some(file) } else { None };
-        let writer = parquet::Writer::new(output, like, (&tables.schema, batches), job.parquet, order)?;
+        let layout = job.layout;
+        let files = Files::new(job, &batches, order);
+        if layout.split.is_some() {
+            output.begin_file(&files.next_name())?;
+        }
+        let writer =
+            parquet::Writer::new(output, like, (&tables.schema, batches), (job.parquet, layout.rows), order)?;
         let most = most.map_or(usize::MAX, |most| most.max(LEAST));
-        let (step, waiting) = (rows.min(ROWS), Waiting::default());
-        Ok(Self::Parquet(Box::new(Groups { writer, step, most, open: None, waiting })))
+        let (steps, waiting) = (rows.min(ROWS), Waiting::default());
+        let step = if layout.bytes.or(layout.split).is_some() { steps.min(FEW) } else { steps };
+        Ok(Self::Parquet(Box::new(Groups { writer, most, layout, steps, step, open: None, waiting, files })))
     }
 
     /// Writes the rows at these positions of all batches.
     pub(super) fn write_all(&mut self, batches: Vec<RecordBatch>, positions: &[u32]) -> Result<(), Error> {
         let Some(schema) = batches.first().map(RecordBatch::schema) else { return Ok(()) };
         let mut columns = arrays::chunks(batches);
-        if let Self::Parquet(groups) = self {
+        if let Self::Parquet(groups) = self
+            && groups.layout.bytes.or(groups.layout.split).is_none()
+        {
             return groups.write_all(&mut columns, positions);
         }
         let columns = all_joined(&mut columns)?;
@@ -167,13 +185,39 @@ impl<'o, 'w> Sink<'o, 'w> {
         }
     }
 
+    /// Returns true if a row group of Parquet can be copied: the output encodes columns like this, and the row group has at
+    /// least half the rows or bytes of a row group of the requested layout.
+    pub(super) fn takes(&self, tables: &Tables, part: Part) -> bool {
+        /// The least share of all rows, which limits the number of row groups.
+        const SHARE: u64 = 1 << 12;
+        let (Self::Parquet(groups), Table::Parquet(file)) = (self, &tables.all[part.table]) else {
+            return false;
+        };
+        let (bytes, Layout { rows, bytes: size, split, .. }) = (file.bytes(part.number), groups.layout);
+        rows.is_none_or(|rows| (rows / 2..=rows).contains(&part.rows))
+            && size.is_none_or(|size| (size / 2..=size.saturating_mul(2)).contains(&bytes))
+            && split.is_none_or(|split| bytes <= split)
+            && part.rows >= tables.rows / SHARE
+            && groups.writer.takes(file, part.number)
+    }
+
+    /// Copies a row group that the output takes.
+    pub(super) fn copy(&mut self, tables: &Tables, part: Part) -> Result<(), Error> {
+        let (Self::Parquet(groups), Table::Parquet(file)) = (self, &tables.all[part.table]) else {
+            panic!("the output takes the row group")
+        };
+        groups.flush()?;
+        groups.make_room(file.bytes(part.number))?;
+        groups.writer.copy(file, part.number)
+    }
+
     /// Ends the output.
     pub(super) fn finish(self) -> Result<(), Error> {
         match self {
             Self::Parquet(mut groups) => {
-                groups.encode(true)?;
-                groups.close()?;
-                groups.writer.finish()
+                groups.flush()?;
+                let (_, rows) = groups.writer.written();
+                groups.files.finish(groups.writer.finish()?, rows)
             }
             Self::Arrow(mut writer, _, mut waiting) => {
                 if waiting.rows > 0 {
@@ -245,6 +289,10 @@ impl Groups<'_, '_> {
                 return Ok(());
             }
             let batch = self.waiting.take(count)?;
+            if self.open.is_none() {
+                // A file does not end with a small row group.
+                self.make_room(self.layout.split.map_or(0, |split| split / 8))?;
+            }
             let (encoders, done) = match &mut self.open {
                 Some(open) => open,
                 open => {
@@ -257,10 +305,38 @@ impl Groups<'_, '_> {
             written.into_iter().collect::<Result<(), _>>()?;
             *done += count;
             let bytes: usize = encoders.iter().map(parquet::Encoder::bytes).sum();
-            if *done == self.writer.rows || bytes > self.most {
+            let encoded: usize = encoders.iter().map(parquet::Encoder::encoded_bytes).sum();
+            let left = self.layout.split.map(|split| split.saturating_sub(self.writer.written().0));
+            let limit = self.layout.bytes.into_iter().chain(left).min();
+            let room = limit.map(|limit| limit.saturating_sub(encoded as u64));
+            if let Some(room) = room {
+                // Rows of the same size would fill the room; at most doubles the rows, whose size may change.
+                let rows = room / (encoded / *done).max(1) as u64;
+                self.step = (rows as usize).min(*done).clamp(FEW.min(self.steps), self.steps);
+            }
+            if *done == self.writer.rows || bytes > self.most || room == Some(0) {
                 self.close()?;
             }
         }
+    }
+
+    /// Writes all rows that wait.
+    fn flush(&mut self) -> Result<(), Error> {
+        self.encode(true)?;
+        self.close()
+    }
+
+    /// Begins the next file of a folder if the current file lacks room for a row group of this size.
+    fn make_room(&mut self, bytes: u64) -> Result<(), Error> {
+        let (written, rows) = self.writer.written();
+        if rows == 0 || self.layout.split.is_none_or(|split| written + bytes <= split) {
+            return Ok(());
+        }
+        let files = &mut self.files;
+        self.writer.next(|output| {
+            files.end(output, rows);
+            output.begin_file(&files.next_name())
+        })
     }
 
     /// Writes the open group.

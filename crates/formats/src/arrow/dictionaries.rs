@@ -103,7 +103,7 @@ impl Dictionaries {
             }
             Ok::<_, Error>(found)
         };
-        for found in map_parts(&table.parts(number), of_part) {
+        for found in map_parts(&table.parts(number, 0), of_part) {
             found?.iter().try_for_each(|(path, values)| self.add(path, number, table, values))?;
         }
         Ok(())

@@ -6,6 +6,7 @@
 //! ```
 
 pub mod arrays;
+mod copies;
 pub mod dictionaries;
 pub mod from_text;
 pub mod ipc;
@@ -39,6 +40,8 @@ pub struct Part {
     pub table: usize,
     /// The number of the part in its table, from 0.
     pub number: usize,
+    /// The number of its first row among the rows of all inputs.
+    pub first: u64,
     /// The number of rows.
     pub rows: u64,
     /// Approximate memory size.
@@ -85,13 +88,16 @@ impl Table {
         }
     }
 
-    /// The parts, for input number `table`.
-    pub fn parts(&self, table: usize) -> Vec<Part> {
+    /// The parts, for input number `table`, whose first row is number `first`.
+    pub fn parts(&self, table: usize, mut first: u64) -> Vec<Part> {
         let parts = match self {
             Self::Parquet(file) => file.parts(),
             Self::Arrow(file) => file.parts(),
         };
-        let part = |(number, (rows, bytes))| Part { table, number, rows, bytes };
+        let part = |(number, (rows, bytes))| {
+            first += rows;
+            Part { table, number, first: first - rows, rows, bytes }
+        };
         parts.into_iter().enumerate().map(part).collect()
     }
 

@@ -33,13 +33,13 @@ use super::stored::{Batches, Stored, caught, guarded};
 use crate::error::Error;
 use crate::human::quoted;
 
-const WHAT: &str = "Parquet";
+pub(super) const WHAT: &str = "Parquet";
 
 /// A file.
 pub struct File {
     pub(super) name: String,
-    stored: Stored,
-    as_is: ArrowReaderMetadata,
+    pub(super) stored: Stored,
+    pub(super) as_is: ArrowReaderMetadata,
     /// Reads texts as views, which copy fast, and dictionaries as their values.
     views: ArrowReaderMetadata,
 }
@@ -147,7 +147,10 @@ impl File {
         // A duplicate name would find its first column. Old writers compared texts as signed bytes.
         let are_twice = schema.fields().iter().filter(|field| field.name() == name).count() > 1;
         let is_old = |chunk: &ColumnChunkMetaData| {
-            chunk.statistics().is_some_and(parquet::file::statistics::Statistics::is_min_max_deprecated)
+            // Statistics without values, of nulls alone, are in either form.
+            chunk.statistics().is_some_and(|of_chunk| {
+                of_chunk.is_min_max_deprecated() && of_chunk.min_bytes_opt().is_some()
+            })
         };
         if are_twice || groups.iter().any(|group| group.columns().iter().any(is_old)) {
             return None;
@@ -386,7 +389,8 @@ fn with_times(
 
 /// Writes a file.
 pub struct Writer<W: Write + Send> {
-    file: SerializedFileWriter<W>,
+    /// `None` only between two files.
+    file: Option<SerializedFileWriter<W>>,
     /// The schema of the batches.
     batches: SchemaRef,
     /// Maximum rows per row group.
@@ -408,7 +412,7 @@ impl<W: Write + Send> Writer<W> {
         to: W,
         like: Option<&File>,
         (schema, batches): (&SchemaRef, SchemaRef),
-        compression: Option<Compression>,
+        (compression, most): (Option<Compression>, Option<u64>),
         order: &[(usize, bool, bool)],
     ) -> Result<Self, Error> {
         /// Bounds of the rows of a row group: few enough that engines skip many groups, and enough to be
@@ -459,7 +463,40 @@ impl<W: Write + Send> Writer<W> {
             add_encoded_arrow_schema_to_metadata(schema, &mut properties);
         }
         let file = SerializedFileWriter::new(to, descriptor.root_schema_ptr(), Arc::new(properties));
-        Ok(Self { file: file.map_err(unwritten)?, batches, rows })
+        let rows = most.map_or(rows, |most| usize::try_from(most).unwrap_or(usize::MAX).max(1));
+        Ok(Self { file: Some(file.map_err(unwritten)?), batches, rows })
+    }
+
+    pub(super) fn file(&self) -> &SerializedFileWriter<W> {
+        self.file.as_ref().expect("a file is open")
+    }
+
+    pub(super) fn file_mut(&mut self) -> &mut SerializedFileWriter<W> {
+        self.file.as_mut().expect("a file is open")
+    }
+
+    /// The bytes and the rows of the row groups written to the file.
+    pub fn written(&self) -> (u64, u64) {
+        let rows = self.file().flushed_row_groups().iter().map(|group| group.num_rows().unsigned_abs());
+        (self.file().bytes_written() as u64, rows.sum())
+    }
+
+    /// Ends the file, calls `turn` with the output, and begins another file.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; errors of `turn`, after which the writer is of no use.
+    ///
+    /// # Panics
+    ///
+    /// Panics after an error of the previous call.
+    pub fn next(&mut self, turn: impl FnOnce(&mut W) -> Result<(), Error>) -> Result<(), Error> {
+        let file = self.file.take().expect("a file is open");
+        let (schema, properties) = (file.schema_descr().root_schema_ptr(), file.properties().clone());
+        let mut to = file.into_inner().map_err(unwritten)?;
+        turn(&mut to)?;
+        self.file = Some(SerializedFileWriter::new(to, schema, properties).map_err(unwritten)?);
+        Ok(())
     }
 
     /// Returns an encoder for a column of a row group.
@@ -469,7 +506,7 @@ impl<W: Write + Send> Writer<W> {
     /// A column of an unsupported type.
     pub fn encoder(&self, column: usize) -> Result<Encoder, Error> {
         let field = self.batches.fields()[column].clone();
-        let leaves = leaves(self.file.schema_descr(), column, &field, self.file.properties().clone());
+        let leaves = leaves(self.file().schema_descr(), column, &field, self.file().properties().clone());
         Ok(Encoder { field, leaves: leaves.map_err(unwritten)? })
     }
 
@@ -479,20 +516,24 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// I/O errors.
     pub fn write(&mut self, columns: impl IntoIterator<Item = Encoded>) -> Result<(), Error> {
-        let mut group = self.file.next_row_group().map_err(unwritten)?;
+        let mut group = self.file_mut().next_row_group().map_err(unwritten)?;
         for chunk in columns.into_iter().flatten() {
             chunk.append_to_row_group(&mut group).map_err(unwritten)?;
         }
         group.close().map(drop).map_err(unwritten)
     }
 
-    /// Ends the file.
+    /// Ends the file, and returns the output.
     ///
     /// # Errors
     ///
     /// I/O errors.
-    pub fn finish(self) -> Result<(), Error> {
-        self.file.close().map(drop).map_err(unwritten)
+    ///
+    /// # Panics
+    ///
+    /// Panics after an error of [`Writer::next`].
+    pub fn finish(self) -> Result<W, Error> {
+        self.file.expect("a file is open").into_inner().map_err(unwritten)
     }
 }
 
@@ -538,6 +579,11 @@ impl Encoder {
         self.leaves.iter().map(ArrowColumnWriter::memory_size).sum()
     }
 
+    /// Approximate bytes once encoded.
+    pub fn encoded_bytes(&self) -> usize {
+        self.leaves.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum()
+    }
+
     /// Returns all chunks.
     ///
     /// # Errors
@@ -549,7 +595,7 @@ impl Encoder {
 }
 
 /// A write error, usually of the disk.
-fn unwritten(error: ParquetError) -> Error {
+pub(super) fn unwritten(error: ParquetError) -> Error {
     match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {
             Ok(error) => Error::io("the output", "write", *error),
@@ -559,22 +605,28 @@ fn unwritten(error: ParquetError) -> Error {
     }
 }
 
-/// The compression of this name.
+/// The compression of this name, with its level if one follows a colon.
 ///
 /// # Errors
 ///
-/// Unknown names.
+/// Unknown names and levels.
 pub fn compression(name: &str) -> Result<Compression, Error> {
-    Ok(match name {
-        "none" | "uncompressed" => Compression::UNCOMPRESSED,
-        "snappy" => Compression::SNAPPY,
-        "gzip" => Compression::GZIP(GzipLevel::default()),
-        "brotli" => Compression::BROTLI(BrotliLevel::default()),
-        "lz4" => Compression::LZ4_RAW,
-        "zstd" => Compression::ZSTD(ZstdLevel::default()),
-        _ => {
-            let problem = format!("must be zstd, snappy, lz4, gzip, brotli or none, not '{}'", quoted(name));
-            return Err(Error::option("parquet-compression", problem));
-        }
+    let with_level = |(codec, level)| format!("{codec}({level})").parse().ok();
+    let parsed = match name {
+        "none" | "uncompressed" => Some(Compression::UNCOMPRESSED),
+        "snappy" => Some(Compression::SNAPPY),
+        "gzip" => Some(Compression::GZIP(GzipLevel::default())),
+        "brotli" => Some(Compression::BROTLI(BrotliLevel::default())),
+        "lz4" => Some(Compression::LZ4_RAW),
+        "zstd" => Some(Compression::ZSTD(ZstdLevel::default())),
+        _ => name.split_once(':').and_then(with_level),
+    };
+    parsed.ok_or_else(|| {
+        let name = quoted(name);
+        let problem = format!(
+            "must be zstd, snappy, lz4, gzip, brotli or none, not '{name}'; zstd has levels 1 to 22, gzip 0 to 9, \
+             brotli 0 to 11, as in zstd:9"
+        );
+        Error::option("parquet-compression", problem)
     })
 }

@@ -1,5 +1,6 @@
 //! Outputs: a file to replace atomically, a device or pipe, standard output, memory.
 
+mod folder;
 mod replacement;
 mod under_way;
 
@@ -13,6 +14,7 @@ use gpusort_order::key::ElementType;
 #[cfg(feature = "arrow")]
 use tempfile::SpooledTempFile;
 
+use self::folder::Folder;
 use self::replacement::Replacement;
 use super::compression::{self, Compression};
 use super::input::Input;
@@ -22,6 +24,17 @@ use crate::error::{Error, ErrorKind};
 use crate::human;
 
 pub use self::under_way::{Exit, end_process, remove_temporary};
+
+/// The requested row groups and files of Parquet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// The maximum number of rows of a row group; `None` follows the first input.
+    pub rows: Option<u64>,
+    /// The approximate maximum of encoded bytes of a row group.
+    pub bytes: Option<u64>,
+    /// The approximate bytes of each file of a folder; `None` writes one file.
+    pub split: Option<u64>,
+}
 
 /// An open output. A file to be replaced stays unchanged until [`Output::finish`].
 pub struct Output<'w> {
@@ -43,6 +56,8 @@ enum Destination<'w> {
     /// A destination that gets the bytes of this file at the end.
     #[cfg(feature = "arrow")]
     Held(SpooledTempFile, Box<Destination<'w>>),
+    /// Files of a folder, one after another.
+    Folder(Box<Folder>),
 }
 
 impl<'w> Output<'w> {
@@ -227,10 +242,40 @@ impl<'w> Output<'w> {
         replacement.target.extension().is_some_and(|extension| extension == "arrows")
     }
 
-    /// Holds the output in this file until [`Output::finish`]; a replacement of a file needs no such hold.
+    /// Creates a folder of files, which get their names in [`Output::finish`]. [`Output::begin_file`] begins each file.
+    ///
+    /// # Errors
+    ///
+    /// The folder is not empty; its parent is missing or not writable.
+    pub fn folder(path: &Path) -> Result<Self, Error> {
+        let name = human::path(path);
+        let folder = Folder::new(path).map_err(|error| Error::io(&name, "write", error))?;
+        Ok(Self::to(Destination::Folder(Box::new(folder)), name))
+    }
+
+    /// Begins the next file of a folder.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    ///
+    /// # Panics
+    ///
+    /// Panics unless the output is a folder.
+    pub fn begin_file(&mut self, name: &str) -> Result<(), Error> {
+        let Destination::Folder(folder) = &mut self.to else { panic!("the output is a folder") };
+        folder.begin(name).map_err(|error| Error::io(&self.name, "write", error))
+    }
+
+    /// Returns the size of the current file of a folder and the xxh3 of its bytes; `None` for other outputs.
+    pub fn file_of_folder(&self) -> Option<(u64, u64)> {
+        if let Destination::Folder(folder) = &self.to { Some(folder.current()) } else { None }
+    }
+
+    /// Holds the output in this file until [`Output::finish`]; new files need no such hold.
     #[cfg(feature = "arrow")]
     pub fn held(self, spool: SpooledTempFile) -> Self {
-        if let Destination::Replacing(_) = self.to {
+        if let Destination::Replacing(_) | Destination::Folder(_) = self.to {
             return self;
         }
         Self { to: Destination::Held(spool, Box::new(self.to)), ..self }
@@ -281,6 +326,7 @@ impl Destination<'_> {
                 to.flush()?;
                 to.finish(last)
             }
+            Self::Folder(folder) => folder.place(last),
         }
     }
 }
@@ -293,6 +339,7 @@ impl Write for Destination<'_> {
             Self::Replacing(replacement) => replacement.file.write(bytes),
             #[cfg(feature = "arrow")]
             Self::Held(spool, _) => spool.write(bytes),
+            Self::Folder(folder) => folder.write(bytes),
         }
     }
 

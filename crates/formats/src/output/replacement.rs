@@ -105,6 +105,12 @@ impl Replacement {
 
     /// Moves the file to its place; `last` marks the last output of the process.
     pub(super) fn place(mut self, last: bool) -> io::Result<()> {
+        self.complete()?;
+        until(|| self.name_it(), |placed| last && placed.is_ok())
+    }
+
+    /// Completes the content and the attributes.
+    pub(super) fn complete(&mut self) -> io::Result<()> {
         self.settle();
         // Reserved space may make the file longer than its content.
         let written = self.file.stream_position()?;
@@ -113,11 +119,11 @@ impl Replacement {
         if let Some(existing) = self.existing.take() {
             keep(&existing, &self.file)?;
         }
-        close(&self.file)?;
-        until(|| self.name_it(), |placed| last && placed.is_ok())
+        close(&self.file)
     }
 
-    fn name_it(&mut self) -> io::Result<()> {
+    /// Gives the file its name; the process cannot end during this.
+    pub(super) fn name_it(&mut self) -> io::Result<()> {
         let name = match self.name.take() {
             Some(name) => name,
             None => match link(&self.file, &self.target) {

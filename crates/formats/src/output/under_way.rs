@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use crate::parallel::lock;
 
-/// The registered temporary files. Usually there is one output at a time.
-static NAMES: [AtomicPtr<c_char>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
+/// The registered temporary files and new folders. Usually there is one output at a time; a folder has many files.
+static NAMES: [AtomicPtr<c_char>; 1024] = [const { AtomicPtr::new(ptr::null_mut()) }; 1024];
 
 /// The current state: [`NOTHING`], [`PLACING`], [`ENDING`] or [`DONE`].
 static STATE: AtomicU8 = AtomicU8::new(NOTHING);
@@ -49,7 +49,8 @@ pub fn end_process(exit: Exit) {
 
 /// Removes temporary files, for a process that ends at once.
 pub fn remove_temporary() {
-    for name in &NAMES {
+    // A folder is registered before its files, and only an empty folder can be removed.
+    for name in NAMES.iter().rev() {
         let name = name.swap(ptr::null_mut(), SeqCst);
         if !name.is_null() {
             #[cfg(unix)]
@@ -57,12 +58,13 @@ pub fn remove_temporary() {
             // - A registered name is a string that lives until its removal from the list.
             // - No other thread has this pointer.
             unsafe {
-                libc::unlink(name)
+                libc::unlink(name);
+                libc::rmdir(name)
             };
             #[cfg(not(unix))]
             // SAFETY: as above; on these systems no signal handler calls this, so it may allocate.
             if let Ok(path) = unsafe { std::ffi::CStr::from_ptr(name) }.to_str() {
-                let _ = std::fs::remove_file(path);
+                let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir(path));
             }
         }
     }
