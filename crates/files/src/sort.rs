@@ -238,7 +238,8 @@ impl<'a> Sort<'a> {
         // The other half of the memory holds the files in these folders.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
         let budget = if is_halved { budget.shared_by(2) } else { budget };
-        let budget = if positions { budget.with_positions() } else { budget };
+        // A random key takes about as much memory as a position.
+        let budget = if positions || shuffle.is_some() { budget.with_positions() } else { budget };
         // Two other threads read the next file and write the previous one.
         let budget = if options.one_of_many { budget.shared_by(3) } else { budget };
         let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
