@@ -76,8 +76,7 @@ impl<'a> Numbered<'a> {
         Ok(())
     }
 
-    /// Writes at most `first` records by rising numbers, equal ones in the order in which they came. Returns their
-    /// count.
+    /// Writes at most `first` records by rising numbers; equal numbers keep their order. Returns the count of records.
     ///
     /// # Errors
     ///

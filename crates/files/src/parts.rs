@@ -150,7 +150,7 @@ impl<'a> Parts<'a> {
                 let (before, mut reading) = (chunks.bytes, Duration::ZERO);
                 // The first rows are copied when they are taken.
                 while let (rows, bytes) = groups.size()
-                    && !chunks.is_full(4 * bytes, 2 * rows)
+                    && !chunks.is_full(6 * bytes, 4 * rows)
                 {
                     let begin = Instant::now();
                     let most = self.budget.step(chunks.bytes).min(BLOCK);

@@ -231,19 +231,7 @@ impl<'a> Sort<'a> {
         let compression = if bgzf { Some(gzip_to(output, replaced)?) } else { replaced };
         let own = decisions.format;
         let (format, promised) = written(own)?;
-        let given = [
-            ("parquet-compression", parquet.is_some()),
-            ("row-group-rows", layout.rows.is_some()),
-            ("row-group-size", layout.bytes.is_some()),
-            ("split-size", layout.split.is_some()),
-        ];
-        if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given && format != Format::Parquet) {
-            let problem = format!("applies to Parquet, but {} is written", format.name());
-            return Err(Error::option(option, problem));
-        }
-        if layout.split.is_some() && output.is_none() {
-            return Err(Error::option("split-size", "writes several files; name a new folder with -o"));
-        }
+        check_layout(layout, parquet.is_some(), format, output)?;
         let is_converted = own.is_table() && own != format && !positions && !format.is_bits();
         let named = output.filter(|_| to.is_none()).and_then(Path::extension);
         if own != format && named.is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
@@ -265,7 +253,8 @@ impl<'a> Sort<'a> {
         // The other half of the memory holds the files in these folders.
         let is_halved = Folders::new(folders.clone()).are_in_memory();
         let budget = if is_halved { budget.shared_by(2) } else { budget };
-        let budget = if positions { budget.with_positions() } else { budget };
+        // A random key takes about as much memory as a position.
+        let budget = if positions || shuffle.is_some() { budget.with_positions() } else { budget };
         // Two other threads read the next file and write the previous one.
         let budget = if options.one_of_many { budget.shared_by(3) } else { budget };
         let first = first.map(|first| usize::try_from(first).unwrap_or(usize::MAX));
@@ -292,6 +281,29 @@ impl<'a> Sort<'a> {
             table_keys: std::sync::OnceLock::new(),
         })
     }
+}
+
+/// Checks that the options of Parquet apply to this format and output.
+fn check_layout(
+    layout: Layout,
+    has_compression: bool,
+    format: Format,
+    output: Option<&Path>,
+) -> Result<(), Error> {
+    let given = [
+        ("parquet-compression", has_compression),
+        ("row-group-rows", layout.rows.is_some()),
+        ("row-group-size", layout.bytes.is_some()),
+        ("split-size", layout.split.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given && format != Format::Parquet) {
+        let problem = format!("applies to Parquet, but {} is written", format.name());
+        return Err(Error::option(option, problem));
+    }
+    if layout.split.is_some() && output.is_none() {
+        return Err(Error::option("split-size", "writes several files; name a new folder with -o"));
+    }
+    Ok(())
 }
 
 /// Changes the keys for an answer. Takes the last key for [`Answer::Per`].

@@ -63,7 +63,7 @@ pub(crate) struct SortArgs {
     #[arg(long, requires = "unique", conflicts_with_all = ["argsort", "merge", "per"], help_heading = RESULT)]
     pub(crate) keep_order: bool,
 
-    /// With -u: write the number of records of each key before its first one
+    /// With -u: write the number of records before each
     ///
     /// In lines as by uniq -c, in tables as a column.
     #[arg(long, requires = "unique", help_heading = RESULT)]

@@ -47,8 +47,8 @@ impl<'a> Count<'a> {
         Self(self.0.progress(tell))
     }
 
-    /// Counts into this file, which is replaced once the result is complete. In the report, `repeated` is the number
-    /// of records beside the first of each key.
+    /// Counts into this file, which is replaced once the result is complete. In the report, `repeated` counts
+    /// the records after the first one of each key.
     ///
     /// # Errors
     ///

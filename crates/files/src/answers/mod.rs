@@ -92,7 +92,7 @@ impl Answers<'_, '_, '_> {
         Ok(())
     }
 
-    /// Takes a record that is not counted.
+    /// Takes an uncounted record.
     fn take(&mut self, number: u64, record: &[u8]) -> io::Result<()> {
         /// The memory of a value beside its bytes.
         const BESIDE: u64 = 64;

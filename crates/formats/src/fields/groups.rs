@@ -192,7 +192,7 @@ impl Table {
                 let (line, begin) = (at + row.line().start..at + row.line().end, self.bytes.len());
                 self.bytes.extend_from_slice(&bytes[line.clone()]);
                 let end = self.bytes.len();
-                // Behind the last byte of an input is no line end of its own.
+                // The line end after an input belongs to no row.
                 let next = at + row.next;
                 let own_end = if next < bytes.len() { &bytes[line.end..next] } else { line_end };
                 self.bytes.extend_from_slice(own_end);
