@@ -257,6 +257,17 @@ def damage_is_found(binary, folder):
         assert code == 2 and "1.parquet: invalid Parquet" in said and not os.path.exists(out), said
 
 
+def compression_is_kept(binary, folder):
+    """Where a column is stored in another way than the input has it: pyarrow stores small decimals as bytes."""
+    path, out = os.path.join(folder, "in.parquet"), os.path.join(folder, "out.parquet")
+    table = pyarrow.table({"k": [2, 1], "price": pyarrow.array([2, 1]).cast(pyarrow.decimal128(21, 2)).cast(pyarrow.decimal128(9, 2))})
+    pyarrow.parquet.write_table(table, path, compression={"k": "gzip", "price": "zstd"}, bloom_filter_options={"k": {"ndv": 100}})
+    assert run(binary, ["sort", "-q", "-k", "k", path, "-o", out]) == (0, "")
+    columns = [groups(out)[0].column(number) for number in range(2)]
+    assert [column.compression for column in columns] == ["GZIP", "ZSTD"] and columns[0].bloom_filter_offset is not None
+    assert pyarrow.parquet.read_table(out) == table.take([1, 0])
+
+
 def self_test(rng):
     assert key(None, True, True) < key(5, True, True) < key(4, True, True) < key(math.nan, True, True)
     assert key(-0.0, False, False) < key(0.0, False, False) < key(math.inf, False, False) < key(math.nan, False, False) < key(None, False, False)
@@ -271,6 +282,7 @@ def main():
     self_test(random.Random(7))
     with tempfile.TemporaryDirectory() as folder:
         damage_is_found(asked.binary, folder)
+        compression_is_kept(asked.binary, folder)
     run_all(asked.cases, asked.seed, lambda rng, folder, _: case(rng, asked.binary, folder))
 
 

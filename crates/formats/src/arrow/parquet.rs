@@ -438,7 +438,7 @@ impl<W: Write + Send> Writer<W> {
             // The stored Arrow schema would be wrong for other columns.
             said.iter_mut().for_each(|said| said.retain(|one| of_file || one.key != ARROW_SCHEMA_META_KEY));
             properties = properties.set_key_value_metadata(said);
-            if let Some(group) = metadata.row_groups().first().filter(|_| of_file) {
+            if let Some(group) = metadata.row_groups().first() {
                 for column in group.columns() {
                     let path: ColumnPath = column.column_path().clone();
                     if compression.is_none() {
