@@ -90,7 +90,7 @@ pub(crate) struct SortArgs {
     ///
     /// zstd:9 has a level: 1 to 22, 0 to 9 for gzip, 0 to 11 for brotli. The default is the compression of the
     /// input, or snappy.
-    #[arg(long, value_name = "NAME[:LEVEL]", help_heading = RESULT)]
+    #[arg(long, value_name = "NAME", help_heading = RESULT)]
     pub(crate) parquet_compression: Option<String>,
 
     /// Write row groups of Parquet of at most N rows
