@@ -94,11 +94,11 @@ pub(crate) struct SortArgs {
     pub(crate) parquet_compression: Option<String>,
 
     /// Write row groups of Parquet of at most N rows
-    #[arg(long, value_name = "N", help_heading = RESULT, value_parser = size::parse)]
+    #[arg(long, value_name = "N", help_heading = RESULT, hide_short_help = true, value_parser = size::parse)]
     pub(crate) row_group_rows: Option<u64>,
 
     /// Write row groups of Parquet of about SIZE, such as 128M
-    #[arg(long, value_name = "SIZE", help_heading = RESULT, value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", help_heading = RESULT, hide_short_help = true, value_parser = size::parse)]
     pub(crate) row_group_size: Option<u64>,
 
     /// Write files of Parquet of about SIZE into the new folder named by -o
@@ -150,7 +150,7 @@ pub(crate) struct SortArgs {
     /// bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
     /// reduce-scan, leading.
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
-    #[arg(value_parser = named(Variant::ALL, Variant::name), help_heading = HOW)]
+    #[arg(value_parser = named(Variant::ALL, Variant::name), help_heading = HOW, hide_short_help = true)]
     pub(crate) variant: Option<Variant>,
 
     /// Device: auto, cpu, gpu, all, a number or part of a name
@@ -369,11 +369,11 @@ pub(crate) struct OrderArgs {
     pub(crate) ignore_case: bool,
 
     /// No effect: keys of sort ignore blanks before fields
-    #[arg(short = 'b', long, help_heading = ORDER)]
+    #[arg(short = 'b', long, help_heading = ORDER, hide_short_help = true)]
     pub(crate) ignore_leading_blanks: bool,
 
     /// No effect: the order is always stable
-    #[arg(short, long, help_heading = ORDER)]
+    #[arg(short, long, help_heading = ORDER, hide_short_help = true)]
     pub(crate) stable: bool,
 
     /// Sort sizes: 2K before 1M, as sort -h (help: --help)
