@@ -18,6 +18,7 @@ use super::values::{
 const INPUT: &str = "Input";
 const ORDER: &str = "Order";
 const RESULT: &str = "Result";
+const PARQUET: &str = "Output as Parquet";
 const INSTEAD: &str = "Instead of sorting";
 const HOW: &str = "Algorithm, device and memory";
 
@@ -86,26 +87,26 @@ pub(crate) struct SortArgs {
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Compression of Parquet: zstd, snappy, lz4, gzip, brotli, none
+    /// Compression: zstd, snappy, lz4, gzip, brotli, none
     ///
     /// zstd:9 has a level: 1 to 22, 0 to 9 for gzip, 0 to 11 for brotli. The default is the compression of the
     /// input, or snappy.
-    #[arg(long, value_name = "NAME", help_heading = RESULT)]
+    #[arg(long, value_name = "NAME", help_heading = PARQUET)]
     pub(crate) parquet_compression: Option<String>,
 
-    /// Write row groups of Parquet of at most N rows
-    #[arg(long, value_name = "N", help_heading = RESULT, hide_short_help = true, value_parser = size::parse)]
+    /// Most rows of a row group
+    #[arg(long, value_name = "N", help_heading = PARQUET, value_parser = size::parse)]
     pub(crate) row_group_rows: Option<u64>,
 
-    /// Write row groups of Parquet of about SIZE, such as 128M
-    #[arg(long, value_name = "SIZE", help_heading = RESULT, hide_short_help = true, value_parser = size::parse)]
+    /// Size of row groups, such as 128M
+    #[arg(long, value_name = "SIZE", help_heading = PARQUET, value_parser = size::parse)]
     pub(crate) row_group_size: Option<u64>,
 
-    /// Write files of Parquet of about SIZE into the new folder named by -o
+    /// Size of files in the new folder named by -o
     ///
     /// The files are part-00000.parquet and so on, in order; 'gpusort check' checks them by manifest.json. An
     /// existing folder must be empty.
-    #[arg(long, value_name = "SIZE", conflicts_with = "each", help_heading = RESULT)]
+    #[arg(long, value_name = "SIZE", conflicts_with = "each", help_heading = PARQUET)]
     #[arg(value_parser = size::parse)]
     pub(crate) split_size: Option<u64>,
 
@@ -150,7 +151,7 @@ pub(crate) struct SortArgs {
     /// bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
     /// reduce-scan, leading.
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
-    #[arg(value_parser = named(Variant::ALL, Variant::name), help_heading = HOW, hide_short_help = true)]
+    #[arg(value_parser = named(Variant::ALL, Variant::name), help_heading = HOW)]
     pub(crate) variant: Option<Variant>,
 
     /// Device: auto, cpu, gpu, all, a number or part of a name
@@ -368,15 +369,15 @@ pub(crate) struct OrderArgs {
     #[arg(long, help_heading = ORDER)]
     pub(crate) ignore_case: bool,
 
-    /// No effect: keys of sort ignore blanks before fields
-    #[arg(short = 'b', long, help_heading = ORDER, hide_short_help = true)]
+    /// No effect: blanks before fields never count
+    #[arg(short = 'b', long, help_heading = ORDER)]
     pub(crate) ignore_leading_blanks: bool,
 
     /// No effect: the order is always stable
-    #[arg(short, long, help_heading = ORDER, hide_short_help = true)]
+    #[arg(short, long, help_heading = ORDER)]
     pub(crate) stable: bool,
 
-    /// Sort sizes: 2K before 1M, as sort -h (help: --help)
+    /// Sort sizes: 2K before 1M (help: --help)
     ///
     /// For keys without a kind, or for the first field. Alone, without data on standard input, it prints
     /// help.
