@@ -123,7 +123,7 @@ fn command() -> clap::Command {
             return command.arg(help().short('h'));
         }
         let both = [help(), version()].map(|argument| argument.help_heading(args::TOLD));
-        command.display_name("gpusort").long_version(VERSION.as_str()).disable_version_flag(true).args(both)
+        command.long_version(VERSION.as_str()).disable_version_flag(true).args(both)
     };
     // Arguments shared with `sort` that `check` treats differently.
     let check = |command: clap::Command| {
