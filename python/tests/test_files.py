@@ -138,7 +138,7 @@ def test_what_does_not_fit_is_told_with_arguments_that_help():
         (b"a,a\n1,2\n", {"key": "a", "from_": "csv"}, "use key=1 or key=2$"),
         (b"a b\n", {"key": 3}, "no line has field 3, split at blanks; use delimiter= for another separator$"),
         (b"1,5\n", {"key": 1, "decimal": ",", "delimiter": ","}, "change delimiter=, decimal= or thousands=$"),
-        (b"1\nx\n", {"invalid": "last"}, "; .*key=.*number\""),
+        (b"1\nx\n", {"invalid": "last"}, "; use numeric_sort=True, or name a key$"),
         (b"5px\n", {"type": "number"}, "; use leading=True or invalid=\"last\"$"),
         (b"-5\n", {"key": 1, "type": "u32"}, "not a number that u32 holds; leave out type=$"),
         (b"20\n1,500\n", {"key": 1}, "use key=\"1:text\", .*, or thousands=\",\"$"),
