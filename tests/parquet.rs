@@ -20,31 +20,27 @@ use crate::support::command::{BINARY, exits, gpusort, refused, run, sorted, stde
 use crate::support::files::{Folder, fixture};
 use crate::support::inputs::random;
 use crate::support::process::{end, peak_while_alive, send, wait_until};
-use crate::support::python::python;
+use crate::support::python::{generated, python};
 use crate::support::tier;
 
 #[test]
 fn tables_of_columns_come_out_as_the_oracle_says() {
-    let cases = tier::count(1000, 100).to_string();
-    python("tables/columns.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+    generated("tables/columns.py", 1000, 100);
 }
 
 #[test]
 fn points_come_out_along_the_curve() {
-    let cases = tier::count(1500, 150).to_string();
-    python("tables/hilbert.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+    generated("tables/hilbert.py", 1500, 150);
 }
 
 #[test]
 fn values_are_held_by_conversions() {
-    let cases = tier::count(1500, 200).to_string();
-    python("tables/conversions.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+    generated("tables/conversions.py", 1500, 200);
 }
 
 #[test]
 fn layouts_come_out_as_the_oracle_says() {
-    let cases = tier::count(1000, 100).to_string();
-    python("tables/layout.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+    generated("tables/layout.py", 1000, 100);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::device;
 use crate::support::command::BINARY;
 use crate::support::files::Folder;
 use crate::support::pipeline::{Ask, sort};
-use crate::support::python::python;
+use crate::support::python::{generated, python};
 use crate::support::tier;
 
 /// Compares the command with the oracle. Cases that the rules do not decide are left out.
@@ -49,8 +49,7 @@ fn the_gpu_gives_the_same_bytes_as_the_cpu() {
 /// Counts, the first of each key or value, and permutations, beside Python's; a third of the cases in little memory.
 #[test]
 fn answers_come_out_as_python_has_them() {
-    let cases = tier::count(10_000, 1000).to_string();
-    python("tables/answers.py", &[BINARY, "--cases", &cases, "--seed", &tier::seed().to_string()]);
+    generated("tables/answers.py", 10_000, 1000);
 }
 
 /// As many of the oracle's cases as `GPUSORT_CASES` says, in one process, which starts its device

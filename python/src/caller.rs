@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use gpusort::{Element, ElementType, Sorter};
+use gpusort_base::error::of_panic;
 use gpusort_base::parallel;
 use gpusort_order::{KeyOrder, KeyWords, Nulls, Shape};
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
@@ -123,8 +124,7 @@ pub(crate) fn unlocked<T: Send>(
 /// Runs `work`; a panic becomes a `RuntimeError`.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let said = panic.downcast_ref::<String>().map(String::as_str);
-        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+        let said = of_panic(&*panic).unwrap_or("unknown");
         PyRuntimeError::new_err(format!("internal error, or data that was changed or is damaged: {said}"))
     })
 }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use super::requirements;
+use super::command::BINARY;
+use super::{requirements, tier};
 
 /// Runs a script in `tests/`, which must succeed.
 pub fn python(script: &str, args: &[&str]) {
@@ -13,6 +14,12 @@ pub fn python(script: &str, args: &[&str]) {
     let script = root.join("tests").join(script).into_os_string().into_string().unwrap();
     let output = execute(&[&["-B", script.as_str()], args].concat()).unwrap();
     assert!(output.status.success(), "{script} {args:?}: {}", said(&output));
+}
+
+/// Runs a script that compares generated cases of the command, `all` of them or in the quick tier `quick`.
+pub fn generated(script: &str, all: usize, quick: usize) {
+    let (cases, seed) = (tier::count(all, quick).to_string(), tier::seed().to_string());
+    python(script, &[BINARY, "--cases", &cases, "--seed", &seed]);
 }
 
 /// Fails, with the remedy, where there is no Python with what its requirements name.

@@ -26,7 +26,7 @@ use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::InputSpec;
-use gpusort_formats::{Compression, Input, Layout, Output, Stretches};
+use gpusort_formats::{Compression, Input, Output, ParquetLayout, Stretches};
 use gpusort_order::Selection;
 
 /// Approximate bytes of a number in text, with its separator.
@@ -143,7 +143,7 @@ pub struct Job<'a> {
     pub(super) per: Option<InputSpec>,
     /// The seed of a permutation.
     pub(super) shuffle: Option<u64>,
-    pub(super) layout: Layout,
+    pub(super) layout: ParquetLayout,
     /// The compression of Parquet, unless it follows the input.
     #[cfg(feature = "arrow")]
     pub(super) parquet: Option<parquet::basic::Compression>,

@@ -17,7 +17,7 @@ use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{InputSpec, Key, ResolvedKey};
-use gpusort_formats::{Compression, Extension, Input, Layout, Output};
+use gpusort_formats::{Compression, Extension, Input, Output, ParquetLayout};
 use gpusort_order::{Class, KeyOrder, Method, Nulls, Reading, Selection, TextOrder};
 
 /// A sort of files, readers or bytes into a file or a writer.
@@ -47,7 +47,7 @@ pub struct Sort<'a> {
     shuffle: Option<u64>,
     bgzf: bool,
     parquet: Option<String>,
-    layout: Layout,
+    layout: ParquetLayout,
     method: Method,
     sorter: Option<&'a Sorter>,
     pub(super) folders: Vec<PathBuf>,
@@ -120,18 +120,18 @@ impl<'a> Sort<'a> {
     /// Sets the maximum number of rows of a row group of Parquet. The default is the number of the largest row group of
     /// the first input, from 122,880 to 2^20.
     pub fn row_group_rows(self, rows: u64) -> Self {
-        Self { layout: Layout { rows: Some(rows), ..self.layout }, ..self }
+        Self { layout: ParquetLayout { rows: Some(rows), ..self.layout }, ..self }
     }
 
     /// Sets the approximate size of a row group of Parquet in encoded bytes.
     pub fn row_group_size(self, bytes: u64) -> Self {
-        Self { layout: Layout { bytes: Some(bytes), ..self.layout }, ..self }
+        Self { layout: ParquetLayout { bytes: Some(bytes), ..self.layout }, ..self }
     }
 
     /// Writes files of Parquet of about `bytes` bytes, in order, into a new or empty folder, which then is the output.
     /// The files are part-00000.parquet and so on; manifest.json lists them, and _SUCCESS is written last.
     pub fn split_size(self, bytes: u64) -> Self {
-        Self { layout: Layout { split: Some(bytes), ..self.layout }, ..self }
+        Self { layout: ParquetLayout { split: Some(bytes), ..self.layout }, ..self }
     }
 
     /// Sorts with this sorter; the default sorts on the CPU.
@@ -285,7 +285,7 @@ impl<'a> Sort<'a> {
 
 /// Checks that the options of Parquet apply to this format and output.
 fn check_layout(
-    layout: Layout,
+    layout: ParquetLayout,
     has_compression: bool,
     format: Format,
     output: Option<&Path>,

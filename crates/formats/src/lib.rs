@@ -55,7 +55,7 @@ use gpusort_order as order;
 pub use gpusort_values::spelling;
 pub use input::Input;
 pub use number::PerLine;
-pub use output::{Layout, Output};
+pub use output::{Output, ParquetLayout};
 pub use packing::{Ties, Words};
 pub use records::Print;
 pub use text::{LineEnd, Text};

@@ -68,7 +68,7 @@ pub fn may_be_open(inputs: usize) -> bool {
     }
     #[cfg(unix)]
     {
-        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        use rustix::process::{Resource, Rlimit, getrlimit};
         /// A reserve for other uses.
         const OTHERS: usize = 8;
 
@@ -76,14 +76,21 @@ pub fn may_be_open(inputs: usize) -> bool {
         let open = std::fs::read_dir("/proc/self/fd").map_or(OTHERS, Iterator::count);
         let allows = |limit: Option<u64>| limit.is_none_or(|limit| (inputs + open + OTHERS) as u64 <= limit);
         let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-        let more = || setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-        allows(current) || allows(maximum) && more().is_ok()
+        allows(current) || allows(maximum) && raise_limit()
     }
     #[cfg(not(unix))]
     // Fewer than the C runtime allows.
     {
         inputs < 500
     }
+}
+
+/// Raises the process's limit of open files to its maximum. Returns false if the system refuses.
+#[cfg(unix)]
+pub(crate) fn raise_limit() -> bool {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok()
 }
 
 /// An open regular file, for concurrent reads at any position.

@@ -3,6 +3,7 @@
 mod advice;
 pub mod misuse;
 
+use std::any::Any;
 use std::path::PathBuf;
 use std::{fmt, io};
 
@@ -20,6 +21,12 @@ pub struct Error {
     /// The subject, unless the kind includes it.
     about: Option<String>,
     hint: Option<Hint>,
+}
+
+/// Returns the message of a caught panic.
+#[doc(hidden)]
+pub fn of_panic(panic: &(dyn Any + Send)) -> Option<&str> {
+    panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref().copied())
 }
 
 /// A remedy for an error. The message omits it; [`Error::advice`] words it with the calls of this library.

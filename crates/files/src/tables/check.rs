@@ -16,6 +16,7 @@ use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, map_parts};
 use gpusort_external::{Disorder, Last};
 use gpusort_formats::Counts;
+use gpusort_formats::arrow::parquet::SortedColumn;
 use gpusort_formats::arrow::{Part, Table};
 use gpusort_formats::fields::{Key, KeySpec};
 use gpusort_formats::piece::Piece;
@@ -36,18 +37,18 @@ pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
             let problem = "has no sorting_columns to check; name its key columns";
             return Err(Error::input(table.name(), problem));
         };
-        let is_same = |claim: &Option<Vec<(usize, _)>>| claim.as_ref() == Some(first);
+        let is_same = |claim: &Option<Vec<_>>| claim.as_ref() == Some(first);
         if let Some(group) = claims.iter().position(|claim| !is_same(claim)) {
             let problem = format!("the sorting_columns of row group {group} differ from those of the first");
             return Err(Error::input(table.name(), problem));
         }
-        let key = |(column, claim): &(usize, parquet::file::metadata::SortingColumn)| {
-            let key = Key::number(column + 1);
+        let key = |claim: &SortedColumn| {
+            let key = Key::number(claim.column + 1);
             if claim.descending { key.descending() } else { key.ascending() }
         };
         let spec = KeySpec { keys: first.iter().map(key).collect(), ..by.clone() };
         let mut keys = super::keys::find(&spec, &tables.schema, table.name())?;
-        for (key, (_, claim)) in keys.iter_mut().zip(first) {
+        for (key, claim) in keys.iter_mut().zip(first) {
             key.order.empty = if claim.nulls_first { Nulls::First } else { Nulls::Last };
         }
         let parts: Vec<Part> = tables.parts.iter().filter(|part| part.table == number).copied().collect();

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::job::Job;
 use gpusort_base::error::Error;
 use gpusort_formats::Output;
+use gpusort_formats::arrow::parquet::SortedColumn;
 use gpusort_order::Nulls;
 
 /// The complete files of a folder.
@@ -21,16 +22,14 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Begins a list of files of this schema, in this order: see `Sink::new`. Without an order, only the files can be
+    /// Begins a list of files of this schema, in this order. Without an order, only the files can be
     /// checked.
-    pub(super) fn new(job: &Job, schema: &Schema, order: &[(usize, bool, bool)]) -> Self {
-        let key = |&(column, descending, _): &(usize, bool, bool)| {
-            (schema.field(column).name().clone(), descending)
-        };
+    pub(super) fn new(job: &Job, schema: &Schema, order: &[SortedColumn]) -> Self {
+        let key = |key: &SortedColumn| (schema.field(key.column).name().clone(), key.descending);
         let options = [
             ("--from=parquet", true),
             ("--unique", job.ask.selection.unique),
-            ("--empty=first", order.iter().any(|&(.., nulls_first)| nulls_first)),
+            ("--empty=first", order.iter().any(|key| key.nulls_first)),
             ("--nan=first", job.decisions.how.by.order.nan == Nulls::First),
         ];
         let check = options.into_iter().filter(|(_, is_set)| *is_set).map(|(option, _)| option).collect();

@@ -16,8 +16,9 @@ use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_base::parallel::{self, map_parts, ranges};
 use gpusort_formats::arrow::arrays::{self, deduplicated, gathered, joined};
-use gpusort_formats::arrow::{Part, Table, failed, ipc, parquet, to_text};
-use gpusort_formats::{Layout, Output};
+use gpusort_formats::arrow::parquet::{self, SortedColumn};
+use gpusort_formats::arrow::{Part, Table, failed, ipc, to_text};
+use gpusort_formats::{Output, ParquetLayout};
 use gpusort_order::Nulls;
 
 /// The most rows encoded at once as Parquet.
@@ -36,10 +37,10 @@ const FEW: usize = 16;
 const LEAST: usize = 8 << 20;
 
 /// Returns the order by these keys as Parquet tells it; empty if it cannot.
-pub(super) fn order_of(keys: &[TableKey]) -> Vec<(usize, bool, bool)> {
+pub(super) fn order_of(keys: &[TableKey]) -> Vec<SortedColumn> {
     let order = |key: &TableKey| {
-        let nulls_first = key.order.empty == Nulls::First;
-        key.is_plain().then_some((key.column(), key.order.descending, nulls_first))
+        let (descending, nulls_first) = (key.order.descending, key.order.empty == Nulls::First);
+        key.is_plain().then_some(SortedColumn { column: key.column(), descending, nulls_first })
     };
     keys.iter().map(order).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
@@ -58,9 +59,9 @@ pub(super) struct Groups<'o, 'w> {
     writer: parquet::Writer<&'o mut Output<'w>>,
     /// The approximate limit of the memory of an open group.
     most: usize,
-    layout: Layout,
-    /// The most rows to encode at once. Pages end between them, so the number is the same for any memory.
-    steps: usize,
+    layout: ParquetLayout,
+    /// The maximum number of rows to encode at once. Pages end between them, so it is the same for any memory.
+    full_step: usize,
     /// The number of rows to encode at once.
     step: usize,
     /// The encoders of the open group, and its number of rows.
@@ -104,12 +105,12 @@ impl Waiting {
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
-    /// Creates the output of rows of these tables, in batches of this schema, in this order, which has the column
-    /// of each key, true if it descends, and true for nulls first. For rows that come batch by batch, `most` limits the bytes of a row group.
+    /// Creates the output of rows of these tables, in batches of this schema and in this order. For rows that come
+    /// batch by batch, `most` limits the bytes of a row group.
     pub(super) fn new(
         tables: &Tables,
         batches: SchemaRef,
-        order: &[(usize, bool, bool)],
+        order: &[SortedColumn],
         output: &'o mut Output<'w>,
         most: Option<usize>,
     ) -> Result<Self, Error> {
@@ -135,9 +136,18 @@ impl<'o, 'w> Sink<'o, 'w> {
         let writer =
             parquet::Writer::new(output, like, (&tables.schema, batches), (job.parquet, layout.rows), order)?;
         let most = most.map_or(usize::MAX, |most| most.max(LEAST));
-        let (steps, waiting) = (rows.min(ROWS), Waiting::default());
-        let step = if layout.bytes.or(layout.split).is_some() { steps.min(FEW) } else { steps };
-        Ok(Self::Parquet(Box::new(Groups { writer, most, layout, steps, step, open: None, waiting, files })))
+        let (full_step, waiting) = (rows.min(ROWS), Waiting::default());
+        let step = if layout.bytes.or(layout.split).is_some() { full_step.min(FEW) } else { full_step };
+        Ok(Self::Parquet(Box::new(Groups {
+            writer,
+            most,
+            layout,
+            full_step,
+            step,
+            open: None,
+            waiting,
+            files,
+        })))
     }
 
     /// Writes the rows at these positions of all batches.
@@ -193,7 +203,8 @@ impl<'o, 'w> Sink<'o, 'w> {
         let (Self::Parquet(groups), Table::Parquet(file)) = (self, &tables.all[part.table]) else {
             return false;
         };
-        let (bytes, Layout { rows, bytes: size, split, .. }) = (file.bytes(part.number), groups.layout);
+        let (bytes, ParquetLayout { rows, bytes: size, split, .. }) =
+            (file.bytes(part.number), groups.layout);
         rows.is_none_or(|rows| (rows / 2..=rows).contains(&part.rows))
             && size.is_none_or(|size| (size / 2..=size.saturating_mul(2)).contains(&bytes))
             && split.is_none_or(|split| bytes <= split)
@@ -312,7 +323,7 @@ impl Groups<'_, '_> {
             if let Some(room) = room {
                 // Rows of the same size would fill the room; at most doubles the rows, whose size may change.
                 let rows = room / (encoded / *done).max(1) as u64;
-                self.step = (rows as usize).min(*done).clamp(FEW.min(self.steps), self.steps);
+                self.step = (rows as usize).min(*done).clamp(FEW.min(self.full_step), self.full_step);
             }
             if *done == self.writer.rows || bytes > self.most || room == Some(0) {
                 self.close()?;

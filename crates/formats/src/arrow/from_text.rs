@@ -10,6 +10,7 @@ use bytes::Bytes;
 
 use super::arrays;
 use super::kind::{self, Kind, Misfit, Origin, Values, add_all};
+use super::parquet::SortedColumn;
 use super::stored::Stored;
 use crate::error::Error;
 use crate::fields::{
@@ -102,9 +103,9 @@ impl TextColumns {
         Arc::new(Schema::new(kind::fields(&self.kinds)))
     }
 
-    /// Returns the order of the columns by the leading keys: column, true for descending order, true for nulls
-    /// first. If `has_empty`, some keys are empty where their columns have values: these keys do not count.
-    pub fn order(&self, keys: &[ResolvedKey], has_empty: bool) -> Vec<(usize, bool, bool)> {
+    /// Returns the columns in the order of the leading keys. If `has_empty`, some keys are empty where their columns
+    /// have values: these keys do not count.
+    pub fn order(&self, keys: &[ResolvedKey], has_empty: bool) -> Vec<SortedColumn> {
         let (is_json, has_na) = (self.origin.is_json, !self.na.is_empty());
         let column = |key: &ResolvedKey| {
             let is_at = |(number, (name, _)): &(usize, &(String, Kind))| match &key.column {
@@ -112,7 +113,7 @@ impl TextColumns {
                 ColumnAt::Path(path) => *path == Path::member(name),
                 _ => false,
             };
-            let (number, (name, kind)) = self.kinds.iter().enumerate().find(is_at)?;
+            let (column, (name, kind)) = self.kinds.iter().enumerate().find(is_at)?;
             let order = key.order;
             let spelling = &key.spelling;
             let is_plain = key.axis.is_none()
@@ -130,7 +131,8 @@ impl TextColumns {
                 }
                 _ => false,
             };
-            is_same.then_some((number, order.descending, order.empty == Nulls::First))
+            let (descending, nulls_first) = (order.descending, order.empty == Nulls::First);
+            is_same.then_some(SortedColumn { column, descending, nulls_first })
         };
         keys.iter().map_while(column).collect()
     }
@@ -318,7 +320,7 @@ impl<'c> TextTable<'c> {
     /// # Errors
     ///
     /// I/O errors.
-    pub fn has_empty(&self, order: &[(usize, bool, bool)]) -> Result<bool, Error> {
+    pub fn has_empty(&self, order: &[SortedColumn]) -> Result<bool, Error> {
         let columns = self.columns;
         let is_empty = |field: &[u8]| {
             let value = columns.dialect.fields.value(field);
@@ -330,7 +332,7 @@ impl<'c> TextTable<'c> {
                 columns.values(bytes, rows, false).map_or(true, |values| {
                     order
                         .iter()
-                        .any(|&(column, ..)| values[column].1.iter().flatten().any(|field| is_empty(field)))
+                        .any(|sorted| values[sorted.column].1.iter().flatten().any(|field| is_empty(field)))
                 })
             };
             Ok(columns.rows(bytes).0.chunks(ROWS).any(has_any).then_some(()))

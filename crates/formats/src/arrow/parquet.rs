@@ -123,8 +123,8 @@ impl File {
         self.metadata(views).schema()
     }
 
-    /// The sorting columns that each row group declares, with the numbers of their columns.
-    pub fn claims(&self) -> Vec<Option<Vec<(usize, SortingColumn)>>> {
+    /// The sorting columns that each row group declares.
+    pub fn claims(&self) -> Vec<Option<Vec<SortedColumn>>> {
         let descriptor = self.as_is.parquet_schema();
         let of_group = |group: &RowGroupMetaData| {
             let columns = group.sorting_columns().filter(|columns| !columns.is_empty())?;
@@ -132,7 +132,8 @@ impl File {
                 let leaf = usize::try_from(column.column_idx)
                     .ok()
                     .filter(|&leaf| leaf < descriptor.num_columns())?;
-                Some((descriptor.get_column_root_idx(leaf), column.clone()))
+                let SortingColumn { descending, nulls_first, .. } = *column;
+                Some(SortedColumn { column: descriptor.get_column_root_idx(leaf), descending, nulls_first })
             };
             columns.iter().map(root).collect()
         };
@@ -387,6 +388,17 @@ fn with_times(
     Ok(metadata)
 }
 
+/// A column of the table that orders its rows, if the columns before it are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SortedColumn {
+    /// The number of the column, from 0.
+    pub column: usize,
+    /// True for descending order.
+    pub descending: bool,
+    /// True if nulls come first.
+    pub nulls_first: bool,
+}
+
 /// Writes a file.
 pub struct Writer<W: Write + Send> {
     /// `None` only between two files.
@@ -413,7 +425,7 @@ impl<W: Write + Send> Writer<W> {
         like: Option<&File>,
         (schema, batches): (&SchemaRef, SchemaRef),
         (compression, most): (Option<Compression>, Option<u64>),
-        order: &[(usize, bool, bool)],
+        order: &[SortedColumn],
     ) -> Result<Self, Error> {
         /// Bounds of the rows of a row group: few enough that engines skip many groups, and enough to be
         /// worth the statistics.
@@ -451,9 +463,9 @@ impl<W: Write + Send> Writer<W> {
             }
         }
         if !order.is_empty() {
-            let column = |&(root, descending, nulls_first): &(usize, bool, bool)| {
+            let column = |&SortedColumn { column, descending, nulls_first }: &SortedColumn| {
                 let leaf = (0..descriptor.num_columns())
-                    .find(|&leaf| descriptor.get_column_root_idx(leaf) == root)?;
+                    .find(|&leaf| descriptor.get_column_root_idx(leaf) == column)?;
                 Some(SortingColumn { column_idx: leaf as i32, descending, nulls_first })
             };
             properties = properties.set_sorting_columns(order.iter().map(column).collect());

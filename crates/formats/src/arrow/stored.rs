@@ -15,7 +15,7 @@ use arrow_schema::ArrowError;
 use bytes::Bytes;
 use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 
-use crate::error::Error;
+use crate::error::{Error, of_panic};
 use crate::file::fill_at;
 use crate::input::Input;
 use crate::opened::ByAllCores;
@@ -156,11 +156,7 @@ pub(super) fn caught<T, E: Display>(work: impl FnOnce() -> Result<T, E>) -> Resu
     GUARDED.set(GUARDED.get() - 1);
     match done {
         Ok(done) => done.map_err(|error| error.to_string()),
-        Err(panic) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(said.unwrap_or("damaged data").to_owned())
-        }
+        Err(panic) => Err(of_panic(&*panic).unwrap_or("damaged data").to_owned()),
     }
 }
 

@@ -23,13 +23,9 @@ pub(super) struct Folder {
 impl Folder {
     /// Creates the folder, unless it exists and is empty.
     pub(super) fn new(path: &Path) -> io::Result<Self> {
+        // Complete files stay open until the last file is complete.
         #[cfg(unix)]
-        {
-            use rustix::process::{Resource, getrlimit, setrlimit};
-            // Complete files stay open until the last file is complete.
-            let limit = getrlimit(Resource::Nofile);
-            let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, ..limit });
-        }
+        let _ = crate::opened::raise_limit();
         let made = undisturbed(|| match fs::create_dir(path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => match fs::read_dir(path)?.next() {
                 Some(_) => Err(io::Error::other("the folder is not empty; name a new folder")),

@@ -27,7 +27,7 @@ pub use self::under_way::{Exit, end_process, remove_temporary};
 
 /// The requested row groups and files of Parquet.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Layout {
+pub struct ParquetLayout {
     /// The maximum number of rows of a row group; `None` follows the first input.
     pub rows: Option<u64>,
     /// The approximate maximum of encoded bytes of a row group.
