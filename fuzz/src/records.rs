@@ -47,7 +47,9 @@ impl Records {
         for input in inputs {
             let mut rest = *input;
             if !matches!(form, Form::Elements(_)) && input.starts_with(MARK) {
-                (records.mark, rest) = (MARK, &input[MARK.len()..]);
+                rest = &input[MARK.len()..];
+                // Tokens are written without what separates them.
+                records.mark = if form == Form::Tokens { b"" } else { MARK };
             }
             let is_comment = |record: &Record| comments && record.body.starts_with(b"#");
             let (on_top, mut own): (Vec<_>, Vec<_>) =
