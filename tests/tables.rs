@@ -46,7 +46,7 @@ fn the_gpu_gives_the_same_bytes_as_the_cpu() {
     compare(100, &["--seed", "2", "--extra=-d cpu -q", &device]);
 }
 
-/// Counts, the first of each key or value, and permutations, beside Python's; a third of the cases in little memory.
+/// Compares counts, first records and shuffles with Python's; a third of the cases has little memory.
 #[test]
 fn answers_come_out_as_python_has_them() {
     generated("tables/answers.py", 10_000, 1000);

@@ -46,7 +46,7 @@ pub(super) fn by(explained: &Explained) -> String {
     let keys = explained.keys.iter().filter(|key| !key.is_last_resort);
     let direction = |key: &ExplainedKey| if key.descending { ", largest first" } else { "" };
     let keys: Vec<String> = match (explained.format, &explained.keys[..]) {
-        (Format::Text, _) => return String::new(),
+        (Format::Text, _) | (_, []) => return String::new(),
         (Format::Lines, [key]) if key.column == "0" => vec![format!("the whole line{}", direction(key))],
         (Format::Lines, [key, rest]) if rest.is_last_resort => vec![key.kind.clone() + direction(key)],
         _ => keys

@@ -159,7 +159,8 @@ impl Part {
         let Ok(metadata) = fs::metadata(file) else { return Ok(Some("is missing".to_owned())) };
         if metadata.len() != self.bytes {
             let now = human::counted(metadata.len(), "byte", "bytes");
-            return Ok(Some(format!("has {now}, but {} were written", self.bytes)));
+            let then = human::counted(self.bytes, "byte", "bytes");
+            return Ok(Some(format!("has {now}, but {then} were written")));
         }
         let is_same = checksum(file).with_context(|| human::path(file))? == parsed(&self.xxh3)?;
         Ok((!is_same).then(|| "differs from what was written".to_owned()))

@@ -42,8 +42,8 @@ const ELSEWHERE: [(&[&str], &str); 24] = [
 
 /// Options of `sort` that gpusort lacks, with the advice for each.
 const OF_SORT: [(&[&str], &str); 7] = [
-    (&["-M", "--month-sort"], "is -t month, or -k 2:month for a field"),
-    (&["-R", "--random-sort"], "is not supported; use shuf"),
+    (&["-M", "--month-sort"], "is not an option; use -t month, or -k 2:month for field 2"),
+    (&["-R", "--random-sort"], "is not supported; use 'gpusort shuffle'"),
     (
         &["-i", "--ignore-nonprinting", "--dictionary-order"],
         "is not supported: every byte of text counts; leave it out",

@@ -196,14 +196,18 @@ fn parse() -> Result<args::Cli, clap::Error> {
     let mut cli = args::Cli::from_arg_matches(&matches)?;
     let Some((_, matches)) = matches.subcommand() else { return Ok(cli) };
     let is_typed = |option: &&str| matches.value_source(option) == Some(ValueSource::CommandLine);
-    let others: &[&str] = match &cli.command {
-        Command::Count(_) => &args::NOT_COUNTED,
-        Command::Shuffle(_) => &args::NOT_SHUFFLED,
-        _ => &[],
+    let refused: [&[&str]; 2] = match &cli.command {
+        Command::Merge(_) => [&args::NOT_MERGED, &[]],
+        Command::Count(_) => [&args::OF_SORT, &args::NOT_COUNTED],
+        Command::Shuffle(_) => [&args::OF_SORT, &args::NOT_SHUFFLED],
+        _ => [&[]; 2],
     };
-    let of_sort = args::OF_SORT.iter().filter(|_| !others.is_empty());
-    if let Some(option) = of_sort.chain(others).copied().find(is_typed) {
-        let problem = format!("--{} is for 'gpusort sort'; leave it out\n", option.replace('_', "-"));
+    if let Some(&option) = refused.into_iter().flatten().find(|option| is_typed(option)) {
+        let option = match option {
+            "check_quietly" => "C".to_owned(),
+            option => format!("-{}", option.replace('_', "-")),
+        };
+        let problem = format!("-{option} is for 'gpusort sort'; leave it out\n");
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, problem));
     }
     if let Command::Sort(args)

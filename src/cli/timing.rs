@@ -16,6 +16,8 @@ pub(super) struct Timing<'a> {
     pub(super) report: &'a Report,
     /// The file, if several were sorted separately.
     pub(super) file: Option<&'a Path>,
+    /// The verb for the work.
+    pub(super) did: &'static str,
     /// The reason for this device and algorithm.
     pub(super) why: String,
     /// True if the element type was assumed, as for `.bin`.
@@ -161,7 +163,7 @@ impl Timing<'_> {
         let file = |file: &Path| format!("{}: ", human::cut(&file.display().to_string(), COLUMNS - REST));
         let mut line = self.file.map(file).unwrap_or_default();
         let time = human::time(milliseconds(phases.total));
-        line.push_str(&format!("{} {} in {time} on {device}", self.did(), grouped(records)));
+        line.push_str(&format!("{} {} in {time} on {device}", self.did, grouped(records)));
         let assumed = self.type_assumed.then(|| format!("{types} is assumed"));
         let mut told = assumed.into_iter().chain(self.told()).peekable();
         while let Some(item) = told.next() {
@@ -189,11 +191,6 @@ impl Timing<'_> {
         };
         counted(*records, one, more) + &explain::by(&self.explained)
     }
-
-    /// Returns the verb for the work.
-    fn did(&self) -> &'static str {
-        if self.report.sort.ran.variant() == "merge" { "merged" } else { "sorted" }
-    }
 }
 
 /// In full, on one line.
@@ -204,7 +201,7 @@ impl fmt::Display for Timing<'_> {
             write!(f, "{}: ", human::path(file))?;
         }
         let total = short(milliseconds(phases.total));
-        write!(f, "{} {} in {total} ms: ", self.did(), self.records())?;
+        write!(f, "{} {} in {total} ms: ", self.did, self.records())?;
         let phases = self.phases().into_iter().filter(|&(name, time)| name != "total" && time > 0.0);
         let phases: Vec<_> = phases.map(|(name, time)| format!("{name} {}", short(time))).collect();
         write!(f, "{}; {} {}", phases.join(", "), sort.ran.algorithm(), sort.ran.variant())?;

@@ -98,7 +98,7 @@ fn every_change_of_a_part_is_found() {
         ),
         (
             &|parts| parts[0] = parts[0].replace("2,b\n", ""),
-            "gpusort: ./part-0.csv: has 19 bytes, but 23 were written\n",
+            "gpusort: ./part-0.csv: has 19 bytes, but 23 bytes were written\n",
         ),
         (&|parts| drop(parts.pop()), "gpusort: ./part-2.csv: is missing\n"),
         (&|parts| parts.push(HEADER.to_owned()), "gpusort: ./part-3.csv: is not in the manifest\n"),

@@ -213,3 +213,27 @@ fn options_of_other_tools_are_refused_with_what_to_use() {
     exits("exec \"$0\" sort --help > /dev/full", &folder, 2);
     exits("exec \"$0\" --version > /dev/full", &folder, 2);
 }
+
+#[test]
+fn commands_beside_sort_refuse_its_options() {
+    let folder = Folder::new();
+    let csv = folder.write("a.csv", "c,n\nx,2\ny,1\n");
+    for (args, option) in [
+        (&["merge", "-k", "n", "--top", "1", "--per", "c"][..], "--per"),
+        (&["merge", "--each", "-o", "out"], "--each"),
+        (&["merge", "-u", "--count"], "--count"),
+        (&["merge", "-u", "--keep-order"], "--keep-order"),
+        (&["count", "-C"], "-C"),
+        (&["count", "--argsort"], "--argsort"),
+        (&["shuffle", "-k", "c"], "--key"),
+    ] {
+        let said = refused(&[args, &[&csv]].concat(), "");
+        assert!(said.contains(&format!("{option} is for 'gpusort sort'; leave it out")), "{args:?}: {said}");
+    }
+    let said = refused(&["count", "-k", "c", &csv, "-o", &folder.arg("x.json")], "");
+    assert!(said.contains("counts of csv are written as csv"), "{said}");
+    let said = stderr(&run(&["shuffle", "-v", &csv], ""));
+    assert!(said.contains("shuffled 2 rows in "), "{said}");
+    let said = sorted(&["shuffle", "--explain", &csv], "");
+    assert_eq!(said, "format  csv\nheader  1 row\n");
+}

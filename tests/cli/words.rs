@@ -328,7 +328,7 @@ fn points_are_two_columns_of_numbers() {
         "\"hilbert(x,y)\",x,y\n1,9,9\n2,0,0\n"
     );
     let problem = |args: &[&str]| refused(&[&["-f", "csv"], args].concat(), points);
-    assert!(problem(&["-k", "hilbert(x,y):text"]).contains("points have no kind; leave it out"));
+    assert!(problem(&["-k", "hilbert(x,y):text"]).contains("hilbert takes no kind; leave it out"));
     assert!(problem(&["-k", "hilbert(x,X)"]).contains("did you mean 'x'?"));
     assert!(problem(&["-k", "hilbert(x,0)"]).contains("no column '0'"));
     assert!(refused(&["-f", "csv", "-k", "hilbert(x,y)"], "x,y\n1,a\n").contains("'a' is not a number"));

@@ -1,4 +1,4 @@
-"""Counts, the first of each, and permutations by the command, beside Python's own, over generated cases."""
+"""Compares counts, first records and shuffles of the command with Python's, over generated cases."""
 
 import csv
 import io

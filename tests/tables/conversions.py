@@ -455,7 +455,7 @@ def of_objects(rng, binary, folder):
             continue
         if target is None:
             is_nested = form == "csv" and "is nested" in said
-            assert is_nested or "which no type represents exactly" in said or "Parquet" in said, said
+            assert is_nested or "no column type holds exactly" in said or "Parquet" in said, said
             continue
         if form == "csv":
             head, *found = rows_of(open(target, newline="", encoding="utf-8").read(), ",")

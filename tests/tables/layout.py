@@ -236,7 +236,7 @@ def damage_is_found(binary, folder):
         with open(path, "wb") as file:
             file.write(false)
         code, said = refused(order)
-        assert code == 2 and "the statistics of its row groups do not fit their rows" in said, said
+        assert code == 2 and "the statistics of a row group contradict its rows" in said, said
 
     numbers = list(range(100)) + list(range(200, 300))
     for wrong in [numbers[100:] + numbers[:100], [5, 4] + numbers[2:], numbers[:198] + [299, 298]]:

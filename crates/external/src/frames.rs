@@ -37,7 +37,7 @@ const MOST: usize = 1 << 20;
 /// The bytes that a record shares with the one before. Frames whose records share fewer are read without a copy.
 const SHARED: std::ops::Range<usize> = 8..1 << 12;
 
-/// The number of frames whose records are written whole after one whose records share little.
+/// The number of frames without shared bytes after a frame whose records share few.
 const WHOLE: u32 = 31;
 
 /// Writes frames record by record.

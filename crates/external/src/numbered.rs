@@ -1,4 +1,4 @@
-//! Sorts records by a number of each, within a budget.
+//! Sorts records by numbers that come with them, within a memory budget.
 
 use std::io::Write;
 use std::sync::Arc;

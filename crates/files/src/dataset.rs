@@ -44,23 +44,23 @@ pub(super) struct OutputSpec {
     pub(super) selection: Selection,
     /// If true, writes positions in the input, from 0, instead of records.
     pub(super) positions: bool,
-    /// What is written instead of records, if anything.
+    /// The answer to write instead of all records.
     pub(super) answer: Option<Answer>,
     pub(super) method: Method,
     /// The format of the output.
     pub(super) format: Format,
 }
 
-/// What is written of the records of each key.
+/// An answer about the records of each key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// Their number, before the first record.
+    /// The first record, after the number of records.
     Counts,
-    /// Their number, before the fields of the keys.
+    /// The fields of the keys, after the number of records.
     CountsOfKeys,
-    /// The first one, in the order of the input.
+    /// The first record, in the order of the input.
     InputOrder,
-    /// All, but only the first few records of each value of a column.
+    /// The first few records of each value of a column.
     Per,
 }
 
@@ -70,7 +70,7 @@ impl Answer {
         matches!(self, Self::Counts | Self::CountsOfKeys)
     }
 
-    /// Returns true if all invalid fields of a key are one.
+    /// Returns true if all invalid fields of a key count as equal.
     pub(super) fn merges_invalid(self) -> bool {
         self == Self::CountsOfKeys
     }

@@ -159,7 +159,10 @@ impl Job<'_> {
     ///
     /// Errors of reading the schema of tables.
     pub fn explain(&self) -> Result<Explained, Error> {
-        let explained = Explained::of(&self.decisions);
+        let mut explained = Explained::of(&self.decisions);
+        if self.shuffle.is_some() {
+            explained.keys.clear();
+        }
         #[cfg(feature = "arrow")]
         if self.decisions.format.has_columns() {
             return Ok(Explained { keys: self.explain_tables()?, ..explained });

@@ -50,14 +50,14 @@ impl<'a> Merge<'a> {
         Self(self.0.parquet_compression(name))
     }
 
-    /// Sets the maximum number of rows of a row group of Parquet: see [`Sort::row_group_rows`]. Row groups of inputs
-    /// with fewer than half of them are not copied.
+    /// Sets the maximum number of rows of a row group of Parquet: see [`Sort::row_group_rows`]. Only row
+    /// groups of `rows / 2` to `rows` rows are copied.
     pub fn row_group_rows(self, rows: u64) -> Self {
         Self(self.0.row_group_rows(rows))
     }
 
-    /// Sets the approximate size of a row group of Parquet: see [`Sort::row_group_size`]. Row groups of inputs of less
-    /// than half or more than twice this size are not copied.
+    /// Sets the approximate size of a row group of Parquet: see [`Sort::row_group_size`]. Only row groups of
+    /// half to twice this size are copied.
     pub fn row_group_size(self, bytes: u64) -> Self {
         Self(self.0.row_group_size(bytes))
     }

@@ -138,8 +138,8 @@ pub struct Explained {
 pub struct ExplainedKey {
     /// The column: its name or number, `0` for the whole record.
     pub column: String,
-    /// The kind: `number`, `time`, `size`, `duration`, `version`, `hex`, `hilbert` or `text`; an element type in
-    /// binary inputs.
+    /// The kind: `number`, `time`, `size`, `duration`, `version`, `hex`, `month`, `list`, `hilbert` or `text`; for
+    /// binary inputs and columns with types an element type, `decimal` or `bool`.
     pub kind: String,
     /// True if the largest value comes first.
     pub descending: bool,

@@ -85,8 +85,8 @@ impl<'a> Sort<'a> {
         Self { parquet: Some(name.into()), ..self }
     }
 
-    /// Keeps only the first record of each key, and writes the number of its records before it: of lines in seven
-    /// places and a blank, of tables as a column `count`, of JSON as `{"count":2,"record":{}}`.
+    /// Keeps only the first record of each key, and writes the number of records with this key before it: for lines
+    /// padded to seven characters, for tables in a column `count`, for JSON as `{"count":2,"record":{}}`.
     pub fn counts(mut self) -> Self {
         (self.options.unique, self.answer) = (true, Some(Answer::Counts));
         self
@@ -98,15 +98,15 @@ impl<'a> Sort<'a> {
         self
     }
 
-    /// Takes [`Sort::top`] for each value of this column, which compares as text without quotes. The values have to
-    /// fit a quarter of the memory.
+    /// Applies [`Sort::top`] to each value of this column. Values compare as text without quotes; all different values
+    /// must fit in a quarter of the memory.
     pub fn per(mut self, column: impl Into<Key>) -> Self {
         (self.per, self.answer) = (Some(column.into().apart()), Some(Answer::Per));
         self
     }
 
-    /// Writes the records in a random order instead of the order of keys. Each order is equally likely. It follows from
-    /// this seed and the number of records alone; with [`Sort::top`] it is a sample without replacement.
+    /// Writes the records in a random order instead of the order of keys. Each order is equally likely. The order
+    /// depends only on this seed and the number of records. With [`Sort::top`], the result is a sample.
     pub fn shuffle(self, seed: u64) -> Self {
         Self { shuffle: Some(seed), ..self }
     }
@@ -128,7 +128,7 @@ impl<'a> Sort<'a> {
         Self { layout: ParquetLayout { bytes: Some(bytes), ..self.layout }, ..self }
     }
 
-    /// Writes files of Parquet of about `bytes` bytes, in order, into a new or empty folder, which then is the output.
+    /// Writes files of Parquet of about `bytes` bytes, in order, into the output, which is a new or empty folder.
     /// The files are part-00000.parquet and so on; manifest.json lists them, and _SUCCESS is written last.
     pub fn split_size(self, bytes: u64) -> Self {
         Self { layout: ParquetLayout { split: Some(bytes), ..self.layout }, ..self }
@@ -216,7 +216,7 @@ impl<'a> Sort<'a> {
         if let Some(per) = per {
             if first.is_none() || options.keys.is_empty() {
                 let problem =
-                    "needs the number of records of each value, and their order; add --top K and -k COLUMN";
+                    "takes the first K records of each value, in the order of a key; add --top K and -k KEY";
                 return Err(Error::option("per", problem));
             }
             asked.keys.push(per);
@@ -233,6 +233,13 @@ impl<'a> Sort<'a> {
         let (format, promised) = written(own)?;
         check_layout(layout, parquet.is_some(), format, output)?;
         let is_converted = own.is_table() && own != format && !positions && !format.is_bits();
+        if answer.is_some_and(Answer::is_counted) && is_converted {
+            let problem = format!(
+                "counts of {0} are written as {0}; write them to a file, and convert it with gpusort sort",
+                own.name()
+            );
+            return Err(Error::options(problem));
+        }
         let named = output.filter(|_| to.is_none()).and_then(Path::extension);
         if own != format && named.is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
             let problem = "ends in .json, the name of one JSON value, but rows are JSON Lines (.jsonl)";
@@ -241,13 +248,9 @@ impl<'a> Sort<'a> {
         let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
         let is_apart = positions || own.is_bits() || own.has_columns() || to_bits;
         if is_apart && (answer.is_some() || shuffle.is_some()) {
-            let problem = "counts, --per, --keep-order and shuffles are for lines, CSV, TSV and JSON Lines; write \
-                           other data as one of these first";
+            let problem = "counts, --per, --keep-order and shuffles take lines, CSV, TSV or JSON Lines; convert \
+                           tables with --to csv and numbers with --to text first";
             return Err(Error::options(problem));
-        }
-        if answer.is_some_and(Answer::is_counted) && converted.is_some() {
-            let problem = format!("writes {0} for {0}; sort its output to convert it", own.name());
-            return Err(Error::option("count", problem));
         }
         let budget = options.memory.map_or_else(Budget::default, Budget::of);
         // The other half of the memory holds the files in these folders.
@@ -297,7 +300,8 @@ fn check_layout(
         ("split-size", layout.split.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, is_given)| *is_given && format != Format::Parquet) {
-        let problem = format!("applies to Parquet, but {} is written", format.name());
+        let name = format.name();
+        let problem = format!("applies to Parquet, but {name} is written; leave it out, or write Parquet");
         return Err(Error::option(option, problem));
     }
     if layout.split.is_some() && output.is_none() {

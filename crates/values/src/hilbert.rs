@@ -37,8 +37,8 @@ const fn along(mut state: usize, x: u64, y: u64, levels: u32) -> (u64, usize) {
     (place, state)
 }
 
-/// Returns the coordinate of a number, below 2^62: 2^51 steps for each binade from 256 on, and as many for 0 to 256,
-/// where one scale fits degrees of any place.
+/// Returns the coordinate of a number, below 2^62. Each binade from 256 on has 2^51 steps; 0 to 256 has as many, on a
+/// linear scale, for degrees.
 fn coordinate(number: f64) -> u64 {
     const LINEAR: f64 = 256.0;
     const STEPS: u64 = 1 << 51;

@@ -17,7 +17,9 @@ use gpusort_base::human::size;
 use gpusort_order::key::ElementType;
 
 pub(crate) use self::bench::BenchArgs;
-pub(crate) use self::sort::{METHOD, NOT_COUNTED, NOT_SHUFFLED, OF_SORT, OrderArgs, SortArgs, TimingArg};
+pub(crate) use self::sort::{
+    METHOD, NOT_COUNTED, NOT_MERGED, NOT_SHUFFLED, OF_SORT, OrderArgs, SortArgs, TimingArg,
+};
 pub(crate) use self::trace::TraceArgs;
 pub(crate) use self::typed::{SORTS, with_command, with_ignore_case};
 pub(crate) use self::values::{OrAuto, Progress, ProgressArgs, TOLD, TypeArg};
@@ -61,15 +63,15 @@ pub(crate) enum Command {
     Merge(SortArgs),
     /// Count how often each line or key occurs
     ///
-    /// The most frequent comes first, and equally frequent keys in their order. Lines are written behind their
-    /// count, as by uniq -c; the keys of tables in columns behind a column count. Fields are equal if they are
-    /// equal as keys: with the kind number, 1 and 1.0 are one key, written as it first occurs. With --invalid
-    /// last or first, a column is counted as it is spelled.
+    /// The most frequent key comes first; equal counts are in the order of the keys. Each line follows its count,
+    /// as with uniq -c; a table gets the column count and the columns of the keys. Without a key, whole lines are
+    /// counted. Fields are counted together if they are equal as keys: 1 and 1.0 are one number, written as it first
+    /// occurs. With --invalid last or first, each spelling is counted.
     Count(SortArgs),
     /// Write the records in a random order
     ///
     /// Each order is equally likely. A seed gives the same order of the same records on every machine, with any
-    /// memory and number of threads. With --top K, K records are drawn without replacement. Headers stay on top.
+    /// memory and number of threads. --top K draws a sample of K records, each at most once. Headers stay on top.
     Shuffle(ShuffleArgs),
     /// Make test data
     ///
@@ -132,7 +134,7 @@ pub(crate) struct CheckArgs {
 /// The arguments of `gpusort shuffle`.
 #[derive(Args, Debug)]
 pub(crate) struct ShuffleArgs {
-    /// Seed of the order [default: another one each time]
+    /// Seed of the random order [default: a new one each time]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 

@@ -29,6 +29,9 @@ pub(crate) const METHOD: [&str; 3] = ["device", "algo", "variant"];
 pub(crate) const OF_SORT: [&str; 8] =
     ["merge", "check", "check_quietly", "count", "per", "keep_order", "each", "in_place"];
 
+/// The options that a merge does not have.
+pub(crate) const NOT_MERGED: [&str; 5] = ["count", "per", "keep_order", "each", "in_place"];
+
 /// The further options that a count does not have.
 pub(crate) const NOT_COUNTED: [&str; 3] = ["unique", "argsort", "to"];
 
@@ -54,7 +57,7 @@ pub(crate) struct SortArgs {
     #[arg(long, value_name = "K", help_heading = RESULT, value_parser = size::parse)]
     pub(crate) top: Option<u64>,
 
-    /// Take --top for each value of this column
+    /// Apply --top to each value of this column
     ///
     /// Values compare as text. The records come in the order of the keys.
     #[arg(long, value_name = "COLUMN", conflicts_with_all = ["argsort", "merge"], help_heading = RESULT)]
@@ -64,9 +67,9 @@ pub(crate) struct SortArgs {
     #[arg(long, requires = "unique", conflicts_with_all = ["argsort", "merge", "per"], help_heading = RESULT)]
     pub(crate) keep_order: bool,
 
-    /// With -u: write the number of records before each
+    /// With -u: write the count of each key before its record
     ///
-    /// In lines as by uniq -c, in tables as a column.
+    /// Lines begin with the count, as with uniq -c; tables get a column count.
     #[arg(long, requires = "unique", help_heading = RESULT)]
     #[arg(conflicts_with_all = ["argsort", "merge", "per", "keep_order"])]
     pub(crate) count: bool,
@@ -83,28 +86,28 @@ pub(crate) struct SortArgs {
 
     /// Output file, which may be an input; - is standard output
     ///
-    /// With --each and --split-size, the output folder.
+    /// With --each or --split-size, the output folder.
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
     pub(crate) output: Option<PathBuf>,
 
     /// Compression: zstd, snappy, lz4, gzip, brotli, none
     ///
-    /// zstd:9 has a level: 1 to 22, 0 to 9 for gzip, 0 to 11 for brotli. The default is the compression of the
-    /// input, or snappy.
+    /// A level may follow, as in zstd:9: 1 to 22 for zstd, 0 to 9 for gzip, 0 to 11 for brotli. The default is the
+    /// compression of the input, or snappy.
     #[arg(long, value_name = "NAME", help_heading = PARQUET)]
     pub(crate) parquet_compression: Option<String>,
 
-    /// Most rows of a row group
+    /// Maximum number of rows of a row group
     #[arg(long, value_name = "N", help_heading = PARQUET, value_parser = size::parse)]
     pub(crate) row_group_rows: Option<u64>,
 
-    /// Size of row groups, such as 128M
+    /// Approximate size of row groups, such as 128M
     #[arg(long, value_name = "SIZE", help_heading = PARQUET, value_parser = size::parse)]
     pub(crate) row_group_size: Option<u64>,
 
-    /// Size of files in the new folder named by -o
+    /// Write files of about SIZE into a new folder, named by -o
     ///
-    /// The files are part-00000.parquet and so on, in order; 'gpusort check' checks them by manifest.json. An
+    /// The files are part-00000.parquet and so on, in order; 'gpusort check manifest.json' checks them. An
     /// existing folder must be empty.
     #[arg(long, value_name = "SIZE", conflicts_with = "each", help_heading = PARQUET)]
     #[arg(value_parser = size::parse)]
@@ -369,7 +372,7 @@ pub(crate) struct OrderArgs {
     #[arg(long, help_heading = ORDER)]
     pub(crate) ignore_case: bool,
 
-    /// No effect: blanks before fields never count
+    /// No effect: blanks between fields belong to no field
     #[arg(short = 'b', long, help_heading = ORDER)]
     pub(crate) ignore_leading_blanks: bool,
 

@@ -56,6 +56,16 @@ impl SortArgs {
         if is_silent && !self.is_typed("progress") { args::Progress::Never } else { self.progress.progress }
     }
 
+    /// Returns the verb for the work.
+    fn did(&self) -> &'static str {
+        match self {
+            Self { counts_keys: true, .. } => "counted",
+            Self { shuffle: Some(_), .. } => "shuffled",
+            Self { merge: true, .. } => "merged",
+            _ => "sorted",
+        }
+    }
+
     /// Returns true if this option was typed.
     fn is_typed(&self, option: &str) -> bool {
         self.typed.contains(&option)
@@ -144,7 +154,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
     }
     let timing_to = options::timing(args, output.is_none(), job.format())?;
     job.is_last = true;
-    notes(&job, if args.counts_keys { "counted" } else { "sorted" }, args.quiet, &progress);
+    notes(&job, args.did(), args.quiet, &progress);
     let to = output.map_or(To::Stdout, To::File);
     let report = if args.merge {
         job.merge(to)?
@@ -193,7 +203,7 @@ fn tell(
     };
     let why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
     let type_assumed = job.decisions.type_assumed && !args.merge;
-    let timing = Timing { report, file, why, type_assumed, explained: job.explain()? };
+    let timing = Timing { report, file, did: args.did(), why, type_assumed, explained: job.explain()? };
     let line = match (args.json, args.verbose) {
         (true, _) => timing.json(),
         (_, true) => timing.to_string(),

@@ -13,8 +13,8 @@ use crate::sort::Sort;
 /// A count of the keys of files, readers or bytes: how often each occurs, the most frequent first, and equally
 /// frequent ones in the order of the keys.
 ///
-/// Without a key, whole lines are counted. A key is written as in its first record; of lines behind the count in
-/// seven places and a blank, of tables and JSON in columns behind a column `count`.
+/// Without a key, whole lines are counted. A key is written as its first record spells it: for lines after the count,
+/// padded to seven characters, and a blank; for tables and JSON after a field `count`.
 ///
 /// ```
 /// use gpusort::files::{Count, Input};

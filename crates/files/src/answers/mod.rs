@@ -110,7 +110,7 @@ impl Answers<'_, '_, '_> {
             is_few = *count <= self.most;
         });
         let Some(room) = self.room.checked_sub(added) else {
-            let problem = format!("has {} values, more than the memory holds", values.len());
+            let problem = format!("has at least {} values, too many for the memory", values.len());
             return Err(io::Error::other(Error::option("per", problem).hinting(Hint::Memory)));
         };
         self.room = room;

@@ -265,7 +265,7 @@ impl Decider<'_> {
         };
         let header = columns.header.names().count();
         let count = if header > 0 { header } else { columns.header.columns };
-        // A number names a column whose name is another column's, or cannot be typed.
+        // A column is offered by number if its name is not unique or cannot be typed.
         let name = |at: usize| {
             let names = [columns.header.name_of(at), (at + 1).to_string()];
             names.into_iter().find(|name| quoted(name) == *name && decided(slice::from_ref(name)).is_some())

@@ -18,8 +18,8 @@ pub(super) struct Copied {
     pub(super) last: (Vec<u8>, usize),
 }
 
-/// A step of a merge: the parts to merge, in the order of the inputs, and the row group to copy after them, but for the
-/// last step.
+/// A step of a merge: the parts to merge, in the order of the inputs, and the row group to copy after these parts; the
+/// last step has none.
 pub(super) type Step = (Vec<Part>, Option<Copied>);
 
 /// Divides a merge by the row groups of Parquet to copy, which `takes` must accept. Statistics tell which row groups

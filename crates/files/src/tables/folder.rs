@@ -41,7 +41,7 @@ impl Files {
         format!("part-{:05}.parquet", self.parts.len())
     }
 
-    /// Adds the file of this number of rows that the output completed; an output of one file has no list.
+    /// Adds the file that the output completed, with its number of rows; does nothing for an output of one file.
     pub(super) fn end(&mut self, output: &Output, rows: u64) {
         let Some((bytes, hash)) = output.file_of_folder() else { return };
         let xxh3 = format!("{hash:016x}");

@@ -72,7 +72,7 @@ pub(crate) fn find(by: &KeySpec, schema: &Schema, table: &str) -> Result<Vec<Tab
         if !is_of_kind {
             let is_point = found.axis.is_some();
             let remedy = if is_point {
-                "but points are numbers; cast the column"
+                "but hilbert takes numbers; cast the column"
             } else {
                 "which decides its kind; leave the kind out"
             };
@@ -286,8 +286,8 @@ impl<'a> KeyArrays<'a> {
     }
 }
 
-/// Returns two arrays of numbers that order points as their places on a Hilbert curve do. Only the first one has nulls
-/// and NaN: those of either coordinate, and null where one is null and the other NaN.
+/// Returns the places of points on a Hilbert curve, as two arrays to compare one after the other. Only the first array
+/// has nulls and NaNs: a null if a coordinate is null, otherwise a NaN if a coordinate is NaN.
 fn on_curve(points: &[ArrayRef; 2]) -> Result<[ArrayRef; 2], Error> {
     /// The number of rows that a core takes at once.
     const PART: usize = 1 << 14;

@@ -227,8 +227,8 @@ impl<'a> Merging<'a> {
     }
 }
 
-/// A part of the output: the number of earlier rows, and the keys of the copied rows before and after the part, each key
-/// with the number of its table.
+/// A part of the output: the number of earlier rows, and the keys of the copied rows before and after it, with the
+/// numbers of their tables.
 #[derive(Clone, Copy, Default)]
 struct Segment<'s> {
     done: u64,
@@ -240,7 +240,7 @@ impl Segment<'_> {
     /// Checks that rows of an input lie between the copied rows, as the statistics say.
     fn check(&self, name: &str, first: &(Vec<u8>, usize), last: &(Vec<u8>, usize)) -> Result<(), Error> {
         if self.after.is_some_and(|after| first < after) || self.before.is_some_and(|before| last > before) {
-            let problem = "the statistics of its row groups do not fit their rows; write the file again";
+            let problem = "the statistics of a row group contradict its rows; write the file again";
             return Err(Error::input(name, problem));
         }
         Ok(())

@@ -282,7 +282,7 @@ impl<'a> Tables<'a> {
         if let (table @ Table::Parquet(_), Some(key)) = (&self.all[0], by_code) {
             let problem = format!(
                 "column '{}' is an ordered dictionary, whose order Parquet does not keep; sort by its strings with \
-                 {0}:text, or write the input as Arrow",
+                 {0}:text, or write Arrow where the input is made",
                 key.name
             );
             return Err(Error::input(table.name(), problem));
@@ -291,8 +291,8 @@ impl<'a> Tables<'a> {
         let mut differs = differs.filter_map(|key| Some((key, self.dictionaries.differs(&key.path)?)));
         if let Some((key, table)) = differs.next() {
             let problem = format!(
-                "the values of the ordered dictionary of column '{}' differ from those of another input or batch; \
-                 sort by its strings with {0}:text, or write one dictionary in all inputs",
+                "the ordered dictionary of column '{}' differs between inputs or batches; sort by its strings with \
+                 {0}:text, or give all inputs the same dictionary",
                 key.name
             );
             return Err(Error::input(self.all[table].name(), problem));

@@ -118,7 +118,10 @@ impl<'a> Reading<'a> {
             *column = converted(column, field.data_type()).map_err(|error| {
                 Error::input(
                     name,
-                    format!("column '{}' does not fit the output: {error}", quoted(field.name())),
+                    format!(
+                        "column '{}' has a value that Parquet cannot hold ({error}); cast it, or write Arrow",
+                        quoted(field.name())
+                    ),
                 )
             })?;
         }

@@ -36,7 +36,7 @@ const FEW: usize = 16;
 /// The least limit of a row group in bytes: encoders take memory before their first row.
 const LEAST: usize = 8 << 20;
 
-/// Returns the order by these keys as Parquet tells it; empty if it cannot.
+/// Returns the sorting columns of these keys; empty if Parquet cannot express the order.
 pub(super) fn order_of(keys: &[TableKey]) -> Vec<SortedColumn> {
     let order = |key: &TableKey| {
         let (descending, nulls_first) = (key.order.descending, key.order.empty == Nulls::First);
@@ -84,7 +84,7 @@ impl Waiting {
         self.batches.push_back(batch);
     }
 
-    /// Takes the first `rows` rows; that many must wait.
+    /// Takes the first `rows` rows; no fewer rows may wait.
     fn take(&mut self, rows: usize) -> Result<RecordBatch, Error> {
         let mut taken: Vec<RecordBatch> = Vec::new();
         let mut left = rows;
@@ -195,8 +195,8 @@ impl<'o, 'w> Sink<'o, 'w> {
         }
     }
 
-    /// Returns true if a row group of Parquet can be copied: the output encodes columns like this, and the row group has at
-    /// least half the rows or bytes of a row group of the requested layout.
+    /// Returns true if a row group of Parquet can be copied: the output encodes columns alike, and the row group has
+    /// half to all of the requested rows, and half to twice the requested bytes.
     pub(super) fn takes(&self, tables: &Tables, part: Part) -> bool {
         /// The least share of all rows, which limits the number of row groups.
         const SHARE: u64 = 1 << 12;

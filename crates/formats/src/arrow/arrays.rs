@@ -83,7 +83,7 @@ pub fn converted(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError
     if cast_with_options(&converted, array.data_type(), &options)?.as_ref() == array.as_ref() {
         return Ok(converted);
     }
-    Err(ArrowError::CastError(format!("a value of {} is no {to}", array.data_type())))
+    Err(ArrowError::CastError(format!("a value of type {} has no equal of type {to}", array.data_type())))
 }
 
 /// The rows at these places, each an array and a row of it, of arrays of one type. Arrays of one dictionary keep it:
@@ -149,8 +149,8 @@ pub fn chunks(batches: Vec<RecordBatch>) -> Vec<Vec<ArrayRef>> {
     columns
 }
 
-/// The same array; of views without the texts that others view, unless the views share their texts so much that a copy
-/// would be longer.
+/// The same array; an array of views gets buffers with its own texts only, unless that copy would be longer because its
+/// views share texts.
 pub fn compact(array: &ArrayRef) -> ArrayRef {
     fn views<T: ByteViewType>(array: &GenericByteViewArray<T>) -> ArrayRef {
         let held: usize = array.data_buffers().iter().map(Buffer::len).sum();
@@ -164,7 +164,7 @@ pub fn compact(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// The same array; of views with each text once, so that an output depends on the texts alone.
+/// The same array; an array of views gets each text once, so that equal rows give equal bytes.
 pub fn deduplicated(array: &ArrayRef) -> ArrayRef {
     fn views<T: ByteViewType>(array: &GenericByteViewArray<T>) -> ArrayRef {
         let mut views = GenericByteViewBuilder::<T>::with_capacity(array.len()).with_deduplicate_strings();

@@ -24,7 +24,7 @@ pub struct Dictionaries(HashMap<Vec<usize>, Values>);
 /// The values of a dictionary in all inputs.
 #[derive(Default)]
 struct Values {
-    /// The number of each value by its bytes, none for a null. Empty unless dictionaries differ.
+    /// The number of each value by its bytes, `None` for null. Empty if all dictionaries are equal.
     numbers: HashMap<Option<Box<[u8]>>, u32>,
     /// The values in the order of their numbers.
     chunks: Vec<ArrayRef>,
@@ -65,8 +65,8 @@ impl Dictionaries {
                 converted(&last, keys).map(drop).map_err(|_| {
                     let (name, count) = (quoted(schema.field(column).name()), values.len());
                     Error::options(format!(
-                        "the dictionaries of column '{name}' have {count} values, more than {keys} can number; cast \
-                         the column to its values"
+                        "the dictionaries of column '{name}' have {count} values, too many for {keys} keys; cast the \
+                         column to the type of its values"
                     ))
                 })
             })?;
@@ -122,8 +122,8 @@ impl Dictionaries {
         if values.data_type().is_nested() {
             let name = quoted(table.schema().field(path[0]).name());
             let problem = format!(
-                "column '{name}' has dictionaries of nested values that differ between batches; cast the column to its \
-                 values"
+                "column '{name}' has dictionaries of nested values that differ between batches; cast the column to \
+                 the type of its values"
             );
             return Err(Error::input(table.name(), problem));
         }
@@ -141,7 +141,7 @@ impl Dictionaries {
         self.0.get(path)?.differs
     }
 
-    /// Gives an array of this column the dictionaries of all inputs; with `is_known`, its keys number their values.
+    /// Gives an array of this column the dictionaries of all inputs; with `is_known`, its keys already refer to these.
     ///
     /// # Errors
     ///

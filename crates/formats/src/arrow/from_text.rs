@@ -63,9 +63,10 @@ impl TextColumns {
         for name in names {
             let shown = quoted(&name);
             let name = std::str::from_utf8(&name);
-            let name = name.map_err(|_| format!("the name of column '{shown}' is not UTF-8"))?;
+            let wrong = |_| format!("the name of column '{shown}' is not UTF-8; convert the input to UTF-8");
+            let name = name.map_err(wrong)?;
             if kinds.iter().any(|(other, _)| other == name) {
-                return Err(format!("column '{shown}' appears twice; column names must be unique"));
+                return Err(format!("two columns are named '{shown}'; rename one of them"));
             }
             kinds.push((name.to_owned(), Kind::default()));
         }
@@ -167,7 +168,7 @@ impl TextColumns {
             for &row in rows {
                 let line = line_at(bytes, row);
                 if !line.starts_with(b"{") {
-                    return Err((row, "has lines that are not objects, so they have no columns".to_owned()));
+                    return Err((row, "is not a JSON object, so it has no columns".to_owned()));
                 }
                 json::check(line).map_err(|problem| (row, format!("invalid JSON: {problem}")))?;
             }
@@ -186,10 +187,7 @@ impl TextColumns {
                 }
             });
             if read.is_none_or(|(_, count)| count != self.kinds.len()) {
-                return Err((
-                    row,
-                    "has another number of fields than the header; correct the row".to_owned(),
-                ));
+                return Err((row, "has more or fewer fields than the header; correct the row".to_owned()));
             }
         }
         Ok(values)

@@ -59,13 +59,13 @@ impl File {
             let head = stored.at(block.offset().unsigned_abs(), metadata_length(&block))?;
             let message = message(&head)?;
             if message.bodyLength() != block.bodyLength() {
-                return Err("a message and the footer differ in its length".into());
+                return Err("the footer and a message give different lengths".into());
             }
             if let Some(header) = message.header_as_dictionary_batch() {
                 // A delta only adds values, so earlier batches may have it, too.
                 if !header.isDelta() && current.contains_key(&header.id()) {
                     if is_file {
-                        return Err("a dictionary is given twice, which an Arrow file may not do".into());
+                        return Err("a dictionary is replaced, which only a stream may do".into());
                     }
                     dictionaries.push(current.clone());
                 }
@@ -152,7 +152,7 @@ fn blocks_of_file(stored: &Stored) -> Result<(SchemaRef, Vec<Block>), Problem> {
     let mut at = places.first().map_or(begin, |&(place, _)| place);
     for (place, length) in places.into_iter().chain([(begin, 0)]) {
         if place < at || place - at > PADDING {
-            return Err("the footer does not name all messages".into());
+            return Err("the footer does not list all messages".into());
         }
         at = place.checked_add(length).ok_or("impossible length of a message")?;
     }
@@ -189,7 +189,7 @@ fn blocks_of_stream(stored: &Stored) -> Result<(SchemaRef, Vec<Block>), Problem>
         let end = end.filter(|&end| end <= stored.size()).ok_or("truncated message")?;
         match message.header_as_schema() {
             Some(header) if schema.is_none() => schema = Some(of_message(header)?),
-            Some(_) => return Err("two schemas in one stream; give each stream as a file".into()),
+            Some(_) => return Err("two schemas in one stream; pass each stream as a file of its own".into()),
             None if schema.is_none() => return Err("no schema before the first message".into()),
             None => {
                 let meta_length = i32::try_from(begin - at).map_err(|_| "message longer than 2 GiB")?;
@@ -199,7 +199,7 @@ fn blocks_of_stream(stored: &Stored) -> Result<(SchemaRef, Vec<Block>), Problem>
         at = end;
     }
     if at < stored.size() {
-        return Err("other bytes follow the end of the stream; give each stream as a file".into());
+        return Err("other bytes follow the end of the stream; pass a second stream as its own file".into());
     }
     Ok((schema.ok_or("no schema")?, blocks))
 }

@@ -63,7 +63,7 @@ pub(super) struct Type {
 /// The types of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// The candidate types, the first of which holds all values, and the values not tried with the other types.
+    /// The candidate types, and the values to try with the second and later types; the first type holds all values.
     /// Empty for nulls alone, which are text.
     Leaf(Vec<Type>, Vec<ArrayRef>),
     /// JSON objects.
@@ -131,8 +131,8 @@ fn texts<'v>(values: &Values<'v>, token: Option<Value>) -> Result<ArrayRef, Misf
     Ok(Arc::new(all.finish()))
 }
 
-const MIXED: Cow<'static, str> = Cow::Borrowed("has mixed types, first with this value");
-const HALF: Cow<'static, str> = Cow::Borrowed("has half a surrogate pair");
+const MIXED: Cow<'static, str> = Cow::Borrowed("has a value of another type than the values before");
+const HALF: Cow<'static, str> = Cow::Borrowed("has an unpaired surrogate");
 
 impl Type {
     fn new(data: DataType, token: Option<Value>) -> Self {
@@ -373,7 +373,7 @@ impl Kind {
                     from = 0;
                 }
                 if types.is_empty() {
-                    let problem = "has a value that no type represents exactly beside the others";
+                    let problem = "has a value that no column type holds exactly with the other values";
                     return Err(Misfit(values[row].expect("nulls have all types"), problem.into()));
                 }
                 Ok(())
@@ -415,7 +415,7 @@ impl Kind {
                 kind.array(&texts(values, kind.token)?).map_err(|row| {
                     let is_raw = kind.spelling == RAW;
                     let name = if is_raw { "numbers".to_owned() } else { kind.data_type().to_string() };
-                    let problem = format!("is {name} by the bytes looked at, but a later value is not");
+                    let problem = format!("is {name} in the sample of the input, but not here");
                     Misfit(values[row].expect("nulls have all types"), problem.into())
                 })
             }
@@ -457,7 +457,7 @@ pub(super) fn members<'v>(
             let usual = all.get(number).is_some_and(is_it).then_some(number);
             let column = match usual.or_else(|| all.iter().position(is_it)) {
                 Some(column) => column,
-                None if !is_open => return Err(wrong("has a member that is not in the bytes looked at")),
+                None if !is_open => return Err(wrong("has a member that the sample of the input lacks")),
                 None => {
                     all.push((name.to_owned(), Vec::new()));
                     all.len() - 1
@@ -465,7 +465,7 @@ pub(super) fn members<'v>(
             };
             let column = &mut all[column].1;
             if column.len() > row {
-                return Err(wrong("has a member twice"));
+                return Err(wrong("has two members of this name"));
             }
             column.resize(row, None);
             column.push(json::value(&object[place]));
@@ -593,11 +593,11 @@ mod tests {
             (&["1", "0.50", "1e3", "-0", "NaN", "-Infinity"], Ok(Float64)),
             (&["9007199254740993", "0.5"], Ok(Decimal128(38, 3))),
             (&["\"1\"", "\"\\u00e9\""], Ok(Utf8)),
-            (&["1e999"], Err("has a value that no type represents exactly beside the others: 1e999")),
-            (&["1", "\"x\""], Err("has mixed types, first with this value: \"x\"")),
-            (&["\"\\ud800\""], Err("has half a surrogate pair: \"\\ud800\"")),
-            (&["{\"x\":1,\"x\":2}"], Err("has a member twice: x")),
-            (&["[[1],[\"x\"]]"], Err("has mixed types, first with this value: \"x\"")),
+            (&["1e999"], Err("has a value that no column type holds exactly with the other values: 1e999")),
+            (&["1", "\"x\""], Err("has a value of another type than the values before: \"x\"")),
+            (&["\"\\ud800\""], Err("has an unpaired surrogate: \"\\ud800\"")),
+            (&["{\"x\":1,\"x\":2}"], Err("has two members of this name: x")),
+            (&["[[1],[\"x\"]]"], Err("has a value of another type than the values before: \"x\"")),
         ] {
             let found = kind(values, true, Format::Parquet).map(|(found, _)| found);
             assert_eq!(found, expected.map_err(str::to_owned), "{values:?}");

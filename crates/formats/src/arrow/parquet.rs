@@ -204,8 +204,7 @@ fn as_values(kind: &DataType) -> DataType {
     }
 }
 
-/// Checks that the footer is possible: that the column chunks lie in the file, and that no other file precedes it, whose
-/// rows the footer lacks.
+/// Checks the footer: column chunks lie in the file, and no other file precedes it, whose rows the footer would lack.
 fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<(), Error> {
     /// Exceeds any count or size in a row group, and keeps their sums below 2^64.
     const FAR: u64 = 1 << 40;
@@ -234,14 +233,14 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
             used = ends.chain(indexes.into_iter().flatten().map(|index| index.end)).fold(used, u64::max);
         }
     }
-    // What the footer names ends where the footer begins, unless its places count from the end of another file.
+    // The data of one file ends where its footer begins; offsets that end earlier count from a second file.
     let failed = |error| Error::io(name, "read", error);
     let tail = stored.size().saturating_sub(8);
     let length = stored.at(tail, 4).map_err(failed)?;
     let length = u32::from_le_bytes(length[..].try_into().expect("four bytes are read"));
     let before = tail.saturating_sub(length.into()).saturating_sub(used);
     if before > 8 && stored.at(before - 4, 8).map_err(failed)?[..] == *b"PAR1PAR1" {
-        return damaged("another file precedes the last one in it; give each as an input of its own");
+        return damaged("it holds several Parquet files; pass each as an input of its own");
     }
     Ok(())
 }
@@ -331,11 +330,11 @@ fn check_types(schema: &Schema) -> Result<(), Error> {
             let nulls = compute_leaves(&field, &new_null_array(field.data_type(), 1))?;
             leaves.into_iter().zip(&nulls).try_for_each(|(mut leaf, null)| leaf.write(null))
         };
-        caught(encode).map_err(|problem| {
+        caught(encode).map_err(|_| {
             let (name, kind) = (quoted(field.name()), field.data_type());
             Error::options(format!(
-                "column '{name}' has type {kind}, which cannot be written as Parquet ({problem}); cast it, leave it \
-                 out, or write Arrow"
+                "column '{name}' has type {kind}, which Parquet cannot hold; cast it, leave it out, or \
+                 write Arrow"
             ))
         })?;
     }

@@ -55,7 +55,7 @@ fn plain_all(fields: &Fields, format: Format) -> Result<Fields, (String, String)
     let field = |field: &FieldRef| {
         let wrong = |problem| (quoted(field.name()), problem);
         if format == Format::JsonLines && !names.insert(field.name().clone()) {
-            return Err(wrong("one of two with this name".to_owned()));
+            return Err(wrong("named like another column".to_owned()));
         }
         let kind = plain(field.data_type(), format).map_err(wrong)?;
         Ok(Field::new(field.name(), kind, field.is_nullable()))
@@ -88,7 +88,7 @@ fn plain(kind: &DataType, format: Format) -> Result<DataType, String> {
         FixedSizeList(field, length) if is_json => FixedSizeList(inner(field)?, *length),
         Struct(fields) if is_json => Struct(
             plain_all(fields, format)
-                .map_err(|(name, problem)| format!("a struct whose '{name}' is {problem}"))?,
+                .map_err(|(name, problem)| format!("a struct whose field '{name}' is {problem}"))?,
         ),
         kind if kind.is_nested() => return Err(format!("nested ({kind})")),
         kind => kind.clone(),

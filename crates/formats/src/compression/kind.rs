@@ -81,7 +81,8 @@ impl Compression {
         Some((*form.is.as_ref().ok()?, Path::new(path.file_stem()?)))
     }
 
-    /// Returns the compression that the name of a file promises, if the file ends within the first bytes of that compression.
+    /// Returns the compression that the name of a file promises, if the whole file is only the beginning of
+    /// its magic number.
     pub fn of_cut(path: &Path, bytes: &[u8]) -> Option<Self> {
         let form = Form::of_extension(path)?;
         let is_cut = |begin: &&[u8]| bytes.len() < begin.len() && begin.starts_with(bytes);

@@ -120,8 +120,8 @@ impl<'a> Groups<'a> {
         added.into_iter().collect::<Result<(), Problem>>().map_err(|problem| layout.error(problem))
     }
 
-    /// Takes the groups: the first row of each in the order of the input, and the numbers of their rows. Several may have
-    /// the same fields.
+    /// Takes the first row of each group, in the order of the input, and the number of rows of each group. Groups of
+    /// different cores may have the same fields.
     pub fn take(&mut self) -> (Text, Vec<u64>) {
         let tables = std::mem::take(&mut self.tables);
         let mut groups: Vec<(&[u8], &Group)> = tables

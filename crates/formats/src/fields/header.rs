@@ -227,7 +227,7 @@ impl Header {
             let mut column = self.find_one(key, by, table).map_err(unhinted)?;
             if column.axis.is_some() {
                 if column.order.reading != Reading::Numbers {
-                    let problem = format!("key '{}': points have no kind; leave it out", quoted(&key.said));
+                    let problem = format!("key '{}': hilbert takes no kind; leave it out", quoted(&key.said));
                     return Err(Error::input(table, problem));
                 }
                 column.typed.clone_from(&key.said);

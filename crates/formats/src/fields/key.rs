@@ -100,7 +100,7 @@ pub struct Key {
     pub(super) is_apart: bool,
 }
 
-/// A column of points: the two columns are neighbours among the keys, and one key.
+/// The axis of a column of points. The two columns of a key `hilbert(x,y)` follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// The first column.
@@ -122,7 +122,7 @@ pub(super) struct Modifiers {
     /// The key's own direction.
     pub(super) descending: Option<bool>,
     pub(super) kind: Option<Kind>,
-    /// The column of points; both are meant.
+    /// For points: the axis of this column.
     pub(super) axis: Option<Axis>,
     /// True if ASCII case is ignored.
     pub(super) nocase: bool,
@@ -487,7 +487,7 @@ fn between(begin: Position, end: Option<Position>) -> Result<(usize, Modifiers),
     let all = [letters, end.map_or("", |(_, _, letters)| letters)].concat();
     let unsupported = all.chars().find_map(|letter| match letter {
         'd' | 'i' => Some(format!("{letter} is not supported: every byte of text counts")),
-        'R' => Some("R is not supported; use shuf".to_owned()),
+        'R' => Some("R is not supported; use 'gpusort shuffle'".to_owned()),
         _ => None,
     });
     unsupported.map_or(Ok(()), Err)?;
