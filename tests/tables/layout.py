@@ -268,6 +268,27 @@ def compression_is_kept(binary, folder):
     assert pyarrow.parquet.read_table(out) == table.take([1, 0])
 
 
+def encodings_are_kept(binary, folder):
+    """A dictionary above the usual limit of 1 MiB is kept; a column without one gets none, unless it is the key."""
+    path, out = os.path.join(folder, "encoded.parquet"), os.path.join(folder, "encodings.parquet")
+    count = 100_000
+    words, hashes = [f"{at * 7919 % 50_000:040}" for at in range(count)], [at * 2654435761 % 2**32 for at in range(count)]
+    requested = {"plain": "PLAIN", "delta": "DELTA_BINARY_PACKED", "split": "BYTE_STREAM_SPLIT", "text": "DELTA_BYTE_ARRAY", "k": "PLAIN"}
+    table = pyarrow.table({"word": words, "plain": hashes, "delta": hashes, "split": [at / 3 for at in hashes], "text": words, "k": hashes})
+    options = {"use_dictionary": ["word"], "column_encoding": requested, "dictionary_pagesize_limit": 2**30}
+    pyarrow.parquet.write_table(table, path, **options)
+    for more in ([], ["--memory", "8M"]):
+        assert run(binary, ["sort", "-q", "-k", "k", path, "-o", out, *more]) == (0, "")
+        assert pyarrow.parquet.read_table(out) == table.sort_by("k")
+        for group in groups(out):
+            found = {group.column(number).path_in_schema: group.column(number) for number in range(group.num_columns)}
+            assert {name: column.has_dictionary_page for name, column in found.items()} == {name: name in ("word", "k") for name in found}, found
+            for name in ("plain", "delta", "split", "text"):
+                assert requested[name] in found[name].encodings, found[name]
+        size = lambda path: sum(group.column(0).total_uncompressed_size for group in groups(path))
+        assert more or size(out) <= size(path) + 4096, f"{size(out)} bytes of {size(path)}"
+
+
 def self_test(rng):
     assert key(None, True, True) < key(5, True, True) < key(4, True, True) < key(math.nan, True, True)
     assert key(-0.0, False, False) < key(0.0, False, False) < key(math.inf, False, False) < key(math.nan, False, False) < key(None, False, False)
@@ -283,6 +304,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         damage_is_found(asked.binary, folder)
         compression_is_kept(asked.binary, folder)
+        encodings_are_kept(asked.binary, folder)
     run_all(asked.cases, asked.seed, lambda rng, folder, _: case(rng, asked.binary, folder))
 
 

@@ -12,6 +12,7 @@ pub mod from_text;
 pub mod ipc;
 mod kind;
 pub mod parquet;
+mod settings;
 mod stored;
 pub mod to_text;
 

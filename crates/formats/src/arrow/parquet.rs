@@ -26,9 +26,10 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type as SchemaType};
+use parquet::schema::types::{SchemaDescriptor, Type as SchemaType};
 
 use super::arrays::{map_within, within};
+use super::settings::{with_column, with_encoding};
 use super::stored::{Batches, Stored, caught, guarded};
 use crate::error::Error;
 use crate::human::quoted;
@@ -450,13 +451,12 @@ impl<W: Write + Send> Writer<W> {
             said.iter_mut().for_each(|said| said.retain(|one| of_file || one.key != ARROW_SCHEMA_META_KEY));
             properties = properties.set_key_value_metadata(said);
             if let Some(group) = metadata.row_groups().first() {
-                for column in group.columns() {
-                    let path: ColumnPath = column.column_path().clone();
-                    if compression.is_none() {
-                        properties = properties.set_column_compression(path.clone(), column.compression());
-                    }
-                    if column.bloom_filter_offset().is_some() {
-                        properties = properties.set_column_bloom_filter_enabled(path, true);
+                for (leaf, column) in group.columns().iter().enumerate() {
+                    properties = with_column(properties, column, compression.is_some());
+                    if of_file {
+                        let root = descriptor.get_column_root_idx(leaf);
+                        let is_key = order.iter().any(|key| key.column == root);
+                        properties = with_encoding(properties, column, is_key);
                     }
                 }
             }
