@@ -13,6 +13,7 @@ use std::time::Duration;
 use gpusort::files::internal::{ChooseSorter, Chosen, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
+use gpusort_base::human::size;
 use gpusort_base::memory;
 use gpusort_base::parallel::{self, lock};
 use gpusort_order::{Invalid, Nulls, Shape};
@@ -54,17 +55,25 @@ pub(crate) struct Arguments {
     memory: Option<String>,
 }
 
-/// The further arguments of a sort or a merge.
+/// The further arguments of a sort, a merge of sorted inputs, or a count of keys.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Output {
-    /// True for a merge of sorted inputs.
-    merge: bool,
+    /// `sort`, `merge` or `count`.
+    work: String,
     to: Option<String>,
     top: Option<u64>,
+    per: Option<String>,
     argsort: bool,
+    count: bool,
+    keep_order: bool,
+    /// The seed of a random order.
+    seed: Option<u64>,
     bgzf: bool,
     parquet_compression: Option<String>,
+    row_group_rows: Option<u64>,
+    row_group_size: Option<String>,
+    split_size: Option<String>,
     algo: Option<String>,
     variant: Option<String>,
     temp_dir: Vec<PathBuf>,
@@ -331,7 +340,7 @@ pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bou
     Ok(dict)
 }
 
-/// Sorts or merges inputs into an output.
+/// Sorts, merges or counts inputs into an output.
 #[pyfunction]
 pub(crate) fn sort_file<'py>(
     py: Python<'py>,
@@ -357,9 +366,25 @@ pub(crate) fn sort_file<'py>(
         sort = sort.to(format("to", name)?);
     }
     sort = output.top.into_iter().fold(sort, Sort::top);
-    sort = if output.argsort { sort.positions() } else { sort };
-    sort = if output.bgzf { sort.bgzf() } else { sort };
+    sort = output.per.iter().fold(sort, |sort, column| sort.per(Key::parse(column)));
+    sort = output.seed.into_iter().fold(sort, Sort::shuffle);
+    for (is_set, set) in [
+        (output.argsort, Sort::positions as fn(_) -> _),
+        (output.count, Sort::counts),
+        (output.keep_order, Sort::keep_order),
+        (output.bgzf, Sort::bgzf),
+        (output.work == "count", Sort::counts_of_keys),
+    ] {
+        sort = if is_set { set(sort) } else { sort };
+    }
     sort = output.parquet_compression.into_iter().fold(sort, Sort::parquet_compression);
+    sort = output.row_group_rows.into_iter().fold(sort, Sort::row_group_rows);
+    let size = |name, text: Option<String>| {
+        let parse = |text: String| size::parse(&text);
+        text.map(parse).transpose().map_err(|error| PyValueError::new_err(format!("{name}: {error}")))
+    };
+    sort = size("row_group_size", output.row_group_size)?.into_iter().fold(sort, Sort::row_group_size);
+    sort = size("split_size", output.split_size)?.into_iter().fold(sort, Sort::split_size);
     // The library reads no environment variables.
     let folders = std::env::var_os("TMPDIR").filter(|name| !name.is_empty()).map(PathBuf::from);
     let folders = if output.temp_dir.is_empty() { folders.into_iter().collect() } else { output.temp_dir };
@@ -371,7 +396,7 @@ pub(crate) fn sort_file<'py>(
             Place::Path(path) => To::File(path),
             Place::File(file) => To::Writer(file),
         };
-        let done = if output.merge { job.merge(to) } else { job.run(&mut Choice(sorter), to) };
+        let done = if output.work == "merge" { job.merge(to) } else { job.run(&mut Choice(sorter), to) };
         done.map_err(exception)
     })?;
     report_dict(py, &report)

@@ -1,9 +1,11 @@
 """Files: every option that the command has, file objects, progress, errors, and Ctrl-C."""
 
+import collections
 import gzip
 import io
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import sys
@@ -217,6 +219,61 @@ def test_checks_and_merges(sales, tmp_path):
         gpusort.merge_files([sales], io.BytesIO(), key="price")
 
 
+def test_counts_are_those_of_a_counter(tmp_path):
+    rng = random.Random(5)
+    words = [f"w{rng.randrange(90)}" for _ in range(5000)]
+    counts = sorted(collections.Counter(words).items(), key=lambda pair: (-pair[1], pair[0]))
+    out = io.BytesIO()
+    report = gpusort.count_file(io.BytesIO("".join(word + "\n" for word in words).encode()), out)
+    assert out.getvalue().decode() == "".join(f"{count:7} {word}\n" for word, count in counts)
+    assert (report.records, report.repeated) == (5000, 5000 - len(counts))
+    source, target = tmp_path / "words.csv", tmp_path / "counts.csv"
+    source.write_text("id,word\n" + "".join(f"{at},{word}\n" for at, word in enumerate(words)))
+    gpusort.count_file(source, target, key="word", top=3, temp_dir=tmp_path)
+    assert target.read_text() == "count,word\n" + "".join(f"{count},{word}\n" for word, count in counts[:3])
+    with pytest.raises(ValueError, match="each key once; leave unique out"):
+        gpusort.count_file(source, target, key="word", unique=True)
+
+
+def test_the_first_records_of_each_value_and_of_each_key(sales):
+    assert ids(sales, key="price", top=1, per="item")[0] == [3, 1, 2, 4]
+    assert ids(sales, key=("price", "desc"), unique=True, keep_order=True)[0] == [1, 2, 3, 4]
+    out = sales.with_name("counts.csv")
+    gpusort.sort_file(sales, out, key="item", unique=True, count=True)
+    assert out.read_text() == "count,id,item,price\n2,3,book,9\n1,2,desk,249\n1,1,lamp,20\n1,4,pen,\n"
+    for options, message in [
+        ({"count": True}, "count and keep_order need unique=True"),
+        ({"keep_order": True}, "count and keep_order need unique=True"),
+        ({"unique": True, "count": True, "keep_order": True}, "only one of count, keep_order and per"),
+        ({"per": "item"}, "per needs top and key"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            gpusort.sort_file(sales, out, key="price", **options)
+
+
+def test_a_shuffle_is_a_permutation_that_a_seed_repeats(sales):
+    lines = b"".join(b"%d\n" % number for number in range(1000))
+
+    def shuffled(**options):
+        out = io.BytesIO()
+        gpusort.shuffle_file(io.BytesIO(lines), out, **options)
+        return out.getvalue().split(b"\n")[:-1]
+
+    assert shuffled(seed=7) == shuffled(seed=7, threads=1) != shuffled(seed=8)
+    assert sorted(shuffled()) == sorted(lines.split()) and shuffled() != shuffled()
+    assert shuffled(seed=7, top=10) == shuffled(seed=7)[:10]
+    out = sales.with_name("shuffled.csv")
+    gpusort.shuffle_file(sales, out, seed=1)
+    assert out.read_text().startswith("id,item,price\n")
+    for options, error, message in [
+        ({"seed": -1}, ValueError, "seed is a number from 0"),
+        ({"seed": "1"}, ValueError, "seed is a number from 0"),
+        ({"unique": True}, TypeError, "a shuffle has no unique; its options are from_, header"),
+    ]:
+        with pytest.raises(error, match=message):
+            gpusort.shuffle_file(sales, out, **options)
+
+
 def test_errors_are_pythons_own_and_name_the_argument(sales, tmp_path):
     with pytest.raises(FileNotFoundError) as error:
         gpusort.sort_file(tmp_path / "none.csv", tmp_path / "out")
@@ -353,3 +410,18 @@ def test_parquet_by_a_column(tmp_path: pathlib.Path) -> None:
     lines = io.BytesIO()
     gpusort.sort_file(io.BytesIO(source.read_bytes()), lines, key="b", from_="parquet", to="jsonl", top=1)
     assert lines.getvalue() == b'{"a":2,"b":"w"}\n'
+
+
+def test_the_layout_of_parquet(tmp_path: pathlib.Path) -> None:
+    table = pyarrow.table({"a": list(range(3000))[::-1]})
+    source, target, folder = tmp_path / "in.parquet", tmp_path / "out.parquet", tmp_path / "parts"
+    pyarrow.parquet.write_table(table, source)
+    gpusort.sort_file(source, target, key="a", row_group_rows=1000, parquet_compression="zstd:3")
+    metadata = pyarrow.parquet.ParquetFile(target).metadata
+    assert [metadata.row_group(number).num_rows for number in range(3)] == [1000] * 3
+    report = gpusort.merge_files([target], folder, key="a", split_size="6K")
+    names = sorted(path.name for path in folder.glob("*.parquet"))
+    assert report.records == 3000 and len(names) > 1 and (folder / "_SUCCESS").exists()
+    assert pyarrow.concat_tables(pyarrow.parquet.read_table(folder / name) for name in names).equals(table.sort_by("a"))
+    with pytest.raises(ValueError, match="row_group_size: "):
+        gpusort.sort_file(source, target, key="a", row_group_size="much")

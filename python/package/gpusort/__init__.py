@@ -12,7 +12,7 @@ last in both directions unless ``nulls="first"``.
 
 from ._arrays import argsort, argtop, is_sorted, lexsort, rank, sort, top, unique
 from ._devices import Device, devices
-from ._files import Checked, Progress, Report, check_file, merge_files, sort_file
+from ._files import Checked, Progress, Report, check_file, count_file, merge_files, shuffle_file, sort_file
 from ._gpusort import VERSION as __version__
 from ._sorter import Sorter
 from ._tables import sort_table
@@ -27,11 +27,13 @@ __all__ = [
     "argsort",
     "argtop",
     "check_file",
+    "count_file",
     "devices",
     "is_sorted",
     "lexsort",
     "merge_files",
     "rank",
+    "shuffle_file",
     "sort",
     "sort_file",
     "sort_table",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -271,6 +272,42 @@ def _told(progress: bool | Callable[[Progress], object] | None) -> tuple[Callabl
     return (lambda *how_far: progress(Progress(*how_far))), bar
 
 
+_OUTPUT: dict[str, Any] = {
+    "work": "sort",
+    "to": None,
+    "top": None,
+    "per": None,
+    "argsort": False,
+    "count": False,
+    "keep_order": False,
+    "seed": None,
+    "bgzf": False,
+    "parquet_compression": None,
+    "row_group_rows": None,
+    "row_group_size": None,
+    "split_size": None,
+    "algo": None,
+    "variant": None,
+    "temp_dir": (),
+}
+
+
+def _write(
+    inputs: Any, output: Any, key: Any, options: Any, threads: int | None, progress: Any, device: Any = None, **given: Any
+) -> Report:
+    of_output: dict[str, Any] = {**_OUTPUT, **given, "top": _top(given["top"])}
+    folders: Any = of_output["temp_dir"]
+    of_output["temp_dir"] = [folders] if _is_path(folders) else list(folders)
+    for name in ("row_group_size", "split_size"):
+        of_output[name] = None if of_output[name] is None else str(of_output[name])
+    tell, bar = _told(progress)
+    try:
+        arguments = _arguments(key, options)
+        return Report(**_gpusort.sort_file(_inputs(inputs), output, arguments, of_output, device, threads, tell))
+    finally:
+        bar.end()
+
+
 def sort_file(
     inputs: Path | Readable | Iterable[Path | Readable],
     output: Path | Writable,
@@ -278,9 +315,15 @@ def sort_file(
     key: Key | Sequence[Key] | None = None,
     to: str | None = None,
     top: int | None = None,
+    per: str | int | None = None,
     argsort: bool = False,
+    count: bool = False,
+    keep_order: bool = False,
     bgzf: bool = False,
     parquet_compression: str | None = None,
+    row_group_rows: int | None = None,
+    row_group_size: int | str | None = None,
+    split_size: int | str | None = None,
     algo: str = "auto",
     variant: str | None = None,
     device: str | int | KeptDevice = "auto",
@@ -308,12 +351,22 @@ def sort_file(
     to
         The format of the output; that of its name or of the input, without it.
     top
-        Only so many records, from the first of the result.
+        Maximum number of records, from the first one of the result.
+    per
+        A column: ``top`` applies to each of its values, which compare as text.
     argsort
         Positions of the records instead of these.
+    count
+        With ``unique``: the count of each key before its record; tables get a column ``count``.
+    keep_order
+        With ``unique``: the first record of each key, in the order of the input.
     parquet_compression
         How Parquet is compressed: ``"zstd"``, ``"snappy"``, ``"lz4"``, ``"gzip"``, ``"brotli"`` or
-        ``"none"``; as the first input is, or else with snappy, without it.
+        ``"none"``, or with a level, as in ``"zstd:9"``; as the first input is, or else with snappy, without it.
+    row_group_rows, row_group_size
+        Limits of a row group of Parquet: a number of rows, and a size in bytes, or as in "128M".
+    split_size
+        Approximate size of files of Parquet, which are written into the folder ``output``, new or empty.
     progress
         True shows a line on a terminal; a function is called with a :class:`Progress`.
     options
@@ -326,28 +379,35 @@ def sort_file(
     >>> report.records, (folder / "out.csv").read_text()
     (2, 'name,price\\nbook,9\\nlamp,20\\n')
     """
-    is_one = _is_path(temp_dir)
-    folders: list[Any] = [temp_dir] if is_one else list(cast("Sequence[Any]", temp_dir))
-    output_options: dict[str, Any] = {
-        "merge": False,
-        "to": to,
-        "top": _top(top),
-        "argsort": argsort,
-        "bgzf": bgzf,
-        "parquet_compression": parquet_compression,
-        "algo": algo,
-        "variant": variant,
-        "temp_dir": folders,
-    }
-    tell, bar = _told(progress)
-    try:
-        arguments = _arguments(key, options)
-        chosen = device_of(device)
-        return Report(
-            **_gpusort.sort_file(_inputs(inputs), output, arguments, output_options, chosen, threads, tell)
-        )
-    finally:
-        bar.end()
+    if (count or keep_order) and not options.get("unique"):
+        raise ValueError("count and keep_order need unique=True")
+    if sum(map(bool, (count, keep_order, per is not None))) > 1:
+        raise ValueError("only one of count, keep_order and per can be given")
+    if per is not None and (top is None or key is None):
+        raise ValueError("per needs top and key")
+    return _write(
+        inputs,
+        output,
+        key,
+        options,
+        threads,
+        progress,
+        device_of(device),
+        to=to,
+        top=top,
+        per=None if per is None else str(per),
+        argsort=argsort,
+        count=count,
+        keep_order=keep_order,
+        bgzf=bgzf,
+        parquet_compression=parquet_compression,
+        row_group_rows=row_group_rows,
+        row_group_size=row_group_size,
+        split_size=split_size,
+        algo=algo,
+        variant=variant,
+        temp_dir=temp_dir,
+    )
 
 
 def merge_files(
@@ -359,6 +419,9 @@ def merge_files(
     top: int | None = None,
     bgzf: bool = False,
     parquet_compression: str | None = None,
+    row_group_rows: int | None = None,
+    row_group_size: int | str | None = None,
+    split_size: int | str | None = None,
     threads: int | None = None,
     progress: bool | Callable[[Progress], object] | None = None,
     **options: Unpack[Options],
@@ -373,25 +436,93 @@ def merge_files(
     >>> merged.getvalue()
     b'1\\n2\\n3\\n'
     """
-    output_options: dict[str, Any] = {
-        "merge": True,
-        "to": to,
-        "top": _top(top),
-        "argsort": False,
-        "bgzf": bgzf,
-        "parquet_compression": parquet_compression,
-        "algo": None,
-        "variant": None,
-        "temp_dir": [],
-    }
-    tell, bar = _told(progress)
-    try:
-        arguments = _arguments(key, options)
-        return Report(
-            **_gpusort.sort_file(_inputs(inputs), output, arguments, output_options, None, threads, tell)
-        )
-    finally:
-        bar.end()
+    return _write(
+        inputs,
+        output,
+        key,
+        options,
+        threads,
+        progress,
+        work="merge",
+        to=to,
+        top=top,
+        bgzf=bgzf,
+        parquet_compression=parquet_compression,
+        row_group_rows=row_group_rows,
+        row_group_size=row_group_size,
+        split_size=split_size,
+    )
+
+
+def count_file(
+    inputs: Path | Readable | Iterable[Path | Readable],
+    output: Path | Writable,
+    *,
+    key: Key | Sequence[Key] | None = None,
+    top: int | None = None,
+    threads: int | None = None,
+    temp_dir: Path | Sequence[Path] = (),
+    progress: bool | Callable[[Progress], object] | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Counts how often each line or key occurs. The most frequent comes first; equal counts are in the order of keys.
+
+    A line follows its count, as with ``uniq -c``; a table gets the columns ``count`` and those of the keys.
+    Arguments are those of :func:`sort_file`. Without a key, whole lines are counted; a table needs a key.
+    Parquet and Arrow are not counted.
+
+    >>> import io
+    >>> counted = io.BytesIO()
+    >>> _ = count_file(io.BytesIO(b"b\\na\\nb\\n"), counted)
+    >>> counted.getvalue()
+    b'      2 b\\n      1 a\\n'
+    """
+    if options.get("unique"):
+        raise ValueError("count_file writes each key once; leave unique out")
+    return _write(
+        inputs, output, key, options, threads, progress, work="count", top=top, temp_dir=temp_dir
+    )
+
+
+_OF_INPUT = ("from_", "header", "comments", "delimiter", "zero_terminated", "memory")
+
+
+def shuffle_file(
+    inputs: Path | Readable | Iterable[Path | Readable],
+    output: Path | Writable,
+    *,
+    seed: int | None = None,
+    top: int | None = None,
+    threads: int | None = None,
+    temp_dir: Path | Sequence[Path] = (),
+    progress: bool | Callable[[Progress], object] | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Writes lines or rows in a random order; each order is equally likely. Headers stay on top.
+
+    seed
+        A number from 0 to 2**64 - 1, which gives the same order of the same records everywhere; a new one each time,
+        without it.
+    top
+        The number of records to draw, each at most once; all, without it.
+    options
+        Those of :class:`Options` that say how inputs are read (``from_``, ``header``, ``comments``,
+        ``delimiter``, ``zero_terminated``), and ``memory``. Parquet and Arrow are not shuffled.
+
+    >>> import io
+    >>> shuffled = io.BytesIO()
+    >>> _ = shuffle_file(io.BytesIO(b"1\\n2\\n3\\n"), shuffled, seed=7)
+    >>> sorted(shuffled.getvalue().split())
+    [b'1', b'2', b'3']
+    """
+    unknown = options.keys() - set(_OF_INPUT)
+    if unknown:
+        raise TypeError(f"a shuffle has no {', '.join(sorted(unknown))}; its options are {', '.join(_OF_INPUT)}")
+    if seed is None:
+        seed = secrets.randbits(64)
+    elif not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
+        raise ValueError(f"seed is a number from 0 to 2**64 - 1, not {seed!r}")
+    return _write(inputs, output, None, options, threads, progress, seed=seed, top=top, temp_dir=temp_dir)
 
 
 def check_file(
