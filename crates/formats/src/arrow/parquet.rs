@@ -205,21 +205,23 @@ fn as_values(kind: &DataType) -> DataType {
     }
 }
 
-/// Checks the footer: column chunks lie in the file, and no other file precedes it, whose rows the footer would lack.
+/// Checks the footer: column chunks, filters and indexes lie before it and do not overlap, since a reader may read to the
+/// end of a chunk or stop at its last value; and no other file precedes it, whose rows the footer would lack.
 fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<(), Error> {
     /// Exceeds any count or size in a row group, and keeps their sums below 2^64.
     const FAR: u64 = 1 << 40;
     let damaged = |problem: &str| Err(Error::input(name, format!("invalid {WHAT}: {problem}")));
     let is_far = |number: i64| u64::try_from(number).is_ok_and(|number| number >= FAR);
-    let mut used = 0;
+    let mut ranges = Vec::new();
     for group in metadata.row_groups() {
         if group.num_rows() < 0 || is_far(group.num_rows()) {
             return damaged("impossible number of rows in a row group");
         }
         for column in group.columns() {
             let (data, length) = (column.data_page_offset(), column.compressed_size());
-            let dictionary = column.dictionary_page_offset().filter(|&place| place > 0 && place < data);
-            let begin = dictionary.unwrap_or(data);
+            // A chunk without values may have a dictionary alone.
+            let is_first = |place: &i64| *place > 0 && (*place < data || data == 0);
+            let begin = column.dictionary_page_offset().filter(is_first).unwrap_or(data);
             let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
             if begin < 0 || length < 0 || end.is_none() || column.num_values() < 0 {
                 return damaged("a column chunk lies outside the file");
@@ -229,17 +231,28 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
             }
             let bloom = column.bloom_filter_offset().zip(column.bloom_filter_length());
             let bloom = bloom.and_then(|(begin, length)| begin.checked_add(length.into()));
-            let indexes = [column.column_index_range(), column.offset_index_range()];
-            let ends = [end, bloom].into_iter().flatten().map(i64::unsigned_abs);
-            used = ends.chain(indexes.into_iter().flatten().map(|index| index.end)).fold(used, u64::max);
+            let bloom = column.bloom_filter_offset().zip(bloom);
+            let own = [end.map(|end| (begin, end)), bloom].into_iter().flatten();
+            ranges.extend(own.map(|(begin, end)| begin.unsigned_abs()..end.unsigned_abs()));
+            ranges.extend([column.column_index_range(), column.offset_index_range()].into_iter().flatten());
         }
     }
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_unstable_by_key(|range| range.start);
+    if ranges.windows(2).any(|pair| pair[0].end > pair[1].start) {
+        return damaged("column chunks, filters or indexes overlap");
+    }
+    let used = ranges.last().map_or(0, |range| range.end);
     // The data of one file ends where its footer begins; offsets that end earlier count from a second file.
     let failed = |error| Error::io(name, "read", error);
     let tail = stored.size().saturating_sub(8);
     let length = stored.at(tail, 4).map_err(failed)?;
     let length = u32::from_le_bytes(length[..].try_into().expect("four bytes are read"));
-    let before = tail.saturating_sub(length.into()).saturating_sub(used);
+    let footer = tail.saturating_sub(length.into());
+    if used > footer {
+        return damaged("a column chunk, filter or index overlaps with the footer");
+    }
+    let before = footer - used;
     if before > 8 && stored.at(before - 4, 8).map_err(failed)?[..] == *b"PAR1PAR1" {
         return damaged("it holds several Parquet files; pass each as an input of its own");
     }
