@@ -1,15 +1,18 @@
 //! Settings of a column of Parquet that the output takes from the first row group of the input.
 
-use parquet::basic::Encoding;
+use parquet::basic::{Encoding, Type};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::properties::WriterPropertiesBuilder;
 
-/// Encodings that a writer chooses only on request.
-const REQUESTED: [Encoding; 4] = [
-    Encoding::DELTA_BINARY_PACKED,
-    Encoding::DELTA_LENGTH_BYTE_ARRAY,
-    Encoding::DELTA_BYTE_ARRAY,
-    Encoding::BYTE_STREAM_SPLIT,
+/// Encodings that a writer chooses only on request, and the types that they are for.
+const REQUESTED: [(Encoding, &[Type]); 4] = [
+    (Encoding::DELTA_BINARY_PACKED, &[Type::INT32, Type::INT64]),
+    (Encoding::DELTA_LENGTH_BYTE_ARRAY, &[Type::BYTE_ARRAY]),
+    (Encoding::DELTA_BYTE_ARRAY, &[Type::BYTE_ARRAY, Type::FIXED_LEN_BYTE_ARRAY]),
+    (
+        Encoding::BYTE_STREAM_SPLIT,
+        &[Type::INT32, Type::INT64, Type::FLOAT, Type::DOUBLE, Type::FIXED_LEN_BYTE_ARRAY],
+    ),
 ];
 
 /// The dictionaries of Parquet.
@@ -50,8 +53,11 @@ pub(super) fn with_encoding(
         return properties;
     }
     let properties = properties.set_column_dictionary_enabled(path(), false);
-    match REQUESTED.iter().find(|&&encoding| used.is_set(encoding)) {
-        Some(&encoding) => properties.set_column_encoding(path(), encoding),
+    let is_requested = |(encoding, types): &&(Encoding, &[Type])| {
+        used.is_set(*encoding) && types.contains(&column.column_type())
+    };
+    match REQUESTED.iter().find(is_requested) {
+        Some((encoding, _)) => properties.set_column_encoding(path(), *encoding),
         None => properties,
     }
 }
