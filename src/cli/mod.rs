@@ -210,6 +210,14 @@ fn parse() -> Result<args::Cli, clap::Error> {
         let problem = format!("-{option} is for 'gpusort sort'; leave it out\n");
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, problem));
     }
+    // As a requirement of the argument, it would be asked for in commands that have neither.
+    let of_unique = ["count", "keep_order"].into_iter().find(is_typed);
+    if let (Command::Sort(args), Some(option)) = (&cli.command, of_unique)
+        && !args.order.unique
+    {
+        let problem = format!("--{} needs --unique (-u); add it\n", option.replace('_', "-"));
+        return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, problem));
+    }
     if let Command::Sort(args)
     | Command::Merge(args)
     | Command::Count(args)

@@ -222,6 +222,9 @@ fn commands_beside_sort_refuse_its_options() {
         (&["merge", "-k", "n", "--top", "1", "--per", "c"][..], "--per"),
         (&["merge", "--each", "-o", "out"], "--each"),
         (&["merge", "-u", "--count"], "--count"),
+        (&["merge", "--count"], "--count"),
+        (&["count", "--keep-order"], "--keep-order"),
+        (&["shuffle", "--keep-order"], "--keep-order"),
         (&["merge", "-u", "--keep-order"], "--keep-order"),
         (&["count", "-C"], "-C"),
         (&["count", "--argsort"], "--argsort"),
@@ -229,6 +232,11 @@ fn commands_beside_sort_refuse_its_options() {
     ] {
         let said = refused(&[args, &[&csv]].concat(), "");
         assert!(said.contains(&format!("{option} is for 'gpusort sort'; leave it out")), "{args:?}: {said}");
+    }
+    for option in ["--count", "--keep-order"] {
+        let said = refused(&["sort", "-k", "c", option, &csv], "");
+        assert_eq!(said, format!("error: {option} needs --unique (-u); add it\n"));
+        sorted(&["sort", "-k", "c", option, "-u", &csv], "");
     }
     let said = refused(&["count", "-k", "c", &csv, "-o", &folder.arg("x.json")], "");
     assert!(said.contains("counts of csv are written as csv"), "{said}");

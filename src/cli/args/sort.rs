@@ -64,13 +64,13 @@ pub(crate) struct SortArgs {
     pub(crate) per: Option<String>,
 
     /// With -u: keep the order of the input
-    #[arg(long, requires = "unique", conflicts_with_all = ["argsort", "merge", "per"], help_heading = RESULT)]
+    #[arg(long, conflicts_with_all = ["argsort", "merge", "per"], help_heading = RESULT)]
     pub(crate) keep_order: bool,
 
     /// With -u: write the count of each key before its record
     ///
     /// Lines begin with the count, as with uniq -c; tables get a column count.
-    #[arg(long, requires = "unique", help_heading = RESULT)]
+    #[arg(long, help_heading = RESULT)]
     #[arg(conflicts_with_all = ["argsort", "merge", "per", "keep_order"])]
     pub(crate) count: bool,
 
