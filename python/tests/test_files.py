@@ -245,6 +245,7 @@ def test_the_first_records_of_each_value_and_of_each_key(sales):
         ({"count": True}, "count and keep_order need unique=True"),
         ({"keep_order": True}, "count and keep_order need unique=True"),
         ({"unique": True, "count": True, "keep_order": True}, "only one of count, keep_order and per"),
+        ({"unique": True, "count": True, "per": "item", "top": 1}, "only one of count, keep_order and per"),
         ({"per": "item"}, "per needs top and key"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -42,7 +42,8 @@ pub struct Sort<'a> {
     to: Option<Format>,
     first: Option<u64>,
     positions: bool,
-    pub(super) answer: Option<Answer>,
+    /// At most one, which [`Sort::resolve`] checks.
+    answers: Vec<Answer>,
     per: Option<Key>,
     shuffle: Option<u64>,
     bgzf: bool,
@@ -73,7 +74,7 @@ impl<'a> Sort<'a> {
         Self { positions: true, ..self }
     }
 
-    /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
+    /// Compresses the output to a writer with gzip, in blocks like `bgzip`. Files whose names end in
     /// `.gz` or `.bgz` are written so in any case; other names are refused.
     pub fn bgzf(self) -> Self {
         Self { bgzf: true, ..self }
@@ -88,20 +89,23 @@ impl<'a> Sort<'a> {
     /// Keeps only the first record of each key, and writes the number of records with this key before it: for lines
     /// padded to seven characters, for tables in a column `count`, for JSON as `{"count":2,"record":{}}`.
     pub fn counts(mut self) -> Self {
-        (self.options.unique, self.answer) = (true, Some(Answer::Counts));
+        self.options.unique = true;
+        self.answers.push(Answer::Counts);
         self
     }
 
     /// Keeps only the first record of each key, in the order of the input.
     pub fn keep_order(mut self) -> Self {
-        (self.options.unique, self.answer) = (true, Some(Answer::InputOrder));
+        self.options.unique = true;
+        self.answers.push(Answer::InputOrder);
         self
     }
 
     /// Applies [`Sort::top`] to each value of this column. Values compare as text without quotes; all different values
     /// must fit in a quarter of the memory.
     pub fn per(mut self, column: impl Into<Key>) -> Self {
-        (self.per, self.answer) = (Some(column.into().apart()), Some(Answer::Per));
+        self.per = Some(column.into().apart());
+        self.answers.push(Answer::Per);
         self
     }
 
@@ -113,8 +117,9 @@ impl<'a> Sort<'a> {
 
     /// Writes how often each key occurs, as [`Count`](crate::Count) does.
     #[doc(hidden)]
-    pub fn counts_of_keys(self) -> Self {
-        Self { answer: Some(Answer::CountsOfKeys), ..self }
+    pub fn counts_of_keys(mut self) -> Self {
+        self.answers.push(Answer::CountsOfKeys);
+        self
     }
 
     /// Sets the maximum number of rows of a row group of Parquet. The default is the number of the largest row group of
@@ -184,11 +189,16 @@ impl<'a> Sort<'a> {
     /// An invalid option; I/O errors of the first line, if that decides the format of an input.
     #[doc(hidden)]
     pub fn resolve(self, output: Option<&Path>) -> Result<Job<'a>, Error> {
-        let Self { options, to, first, positions, answer, per, .. } = self;
+        let Self { options, to, first, positions, mut answers, per, .. } = self;
         let Self { shuffle, bgzf, parquet, layout, method, folders, tell, .. } = self;
         if let Some(algorithm) = method.algorithm {
             algorithm.variant(method.variant)?;
         }
+        answers.dedup();
+        if answers.len() > 1 {
+            return Err(Error::options("only one of count, keep_order and per can be given"));
+        }
+        let answer = answers.pop();
         let asked = Extension::of_output(to, output);
         let to_bits = !positions && asked.is_some_and(|(format, _)| format.is_bits());
         if let Some(path) = output.filter(|_| !options.one_of_many && layout.split.is_none()) {

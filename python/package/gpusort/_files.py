@@ -381,8 +381,6 @@ def sort_file(
     """
     if (count or keep_order) and not options.get("unique"):
         raise ValueError("count and keep_order need unique=True")
-    if sum(map(bool, (count, keep_order, per is not None))) > 1:
-        raise ValueError("only one of count, keep_order and per can be given")
     if per is not None and (top is None or key is None):
         raise ValueError("per needs top and key")
     return _write(
