@@ -210,7 +210,7 @@ fn parse() -> Result<args::Cli, clap::Error> {
         let problem = format!("-{option} is for 'gpusort sort'; leave it out\n");
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, problem));
     }
-    // As a requirement of the argument, it would be asked for in commands that have neither.
+    // A requirement in clap would also ask for --unique in 'gpusort count', which refuses both options.
     let of_unique = ["count", "keep_order"].into_iter().find(is_typed);
     if let (Command::Sort(args), Some(option)) = (&cli.command, of_unique)
         && !args.order.unique

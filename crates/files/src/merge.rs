@@ -39,7 +39,7 @@ impl<'a> Merge<'a> {
         Self(self.0.top(first))
     }
 
-    /// Compresses what is written to a writer with gzip, in blocks like `bgzip`. Files whose names end in
+    /// Compresses the output to a writer with gzip, in blocks like `bgzip`. Files whose names end in
     /// `.gz` or `.bgz` are written so in any case; other names are refused.
     pub fn bgzf(self) -> Self {
         Self(self.0.bgzf())

@@ -212,6 +212,10 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
     const FAR: u64 = 1 << 40;
     let damaged = |problem: &str| Err(Error::input(name, format!("invalid {WHAT}: {problem}")));
     let is_far = |number: i64| u64::try_from(number).is_ok_and(|number| number >= FAR);
+    let range = |begin: i64, length: i64| {
+        let (begin, length) = (u64::try_from(begin).ok()?, u64::try_from(length).ok()?);
+        Some(begin..begin + length)
+    };
     let mut ranges = Vec::new();
     for group in metadata.row_groups() {
         if group.num_rows() < 0 || is_far(group.num_rows()) {
@@ -222,19 +226,17 @@ fn checked(name: &str, metadata: &ParquetMetaData, stored: &Stored) -> Result<()
             // A chunk without values may have a dictionary alone.
             let is_first = |place: &i64| *place > 0 && (*place < data || data == 0);
             let begin = column.dictionary_page_offset().filter(is_first).unwrap_or(data);
-            let end = begin.checked_add(length).filter(|&end| end.unsigned_abs() <= stored.size());
-            if begin < 0 || length < 0 || end.is_none() || column.num_values() < 0 {
+            let chunk = range(begin, length).filter(|chunk| chunk.end <= stored.size());
+            let Some(chunk) = chunk.filter(|_| column.num_values() >= 0) else {
                 return damaged("a column chunk lies outside the file");
-            }
+            };
             if is_far(column.num_values()) || is_far(column.uncompressed_size()) {
                 return damaged("impossible size of a column chunk");
             }
             let bloom = column.bloom_filter_offset().zip(column.bloom_filter_length());
-            let bloom = bloom.and_then(|(begin, length)| begin.checked_add(length.into()));
-            let bloom = column.bloom_filter_offset().zip(bloom);
-            let own = [end.map(|end| (begin, end)), bloom].into_iter().flatten();
-            ranges.extend(own.map(|(begin, end)| begin.unsigned_abs()..end.unsigned_abs()));
-            ranges.extend([column.column_index_range(), column.offset_index_range()].into_iter().flatten());
+            let bloom = bloom.and_then(|(begin, length)| range(begin, length.into()));
+            let indexes = [column.column_index_range(), column.offset_index_range()];
+            ranges.extend([Some(chunk), bloom].into_iter().chain(indexes).flatten());
         }
     }
     ranges.retain(|range| !range.is_empty());
@@ -325,7 +327,7 @@ fn leaves(
     field: &Field,
     properties: WriterPropertiesPtr,
 ) -> Result<Vec<ArrowColumnWriter>, ParquetError> {
-    // The writers of all columns take memory at once, so each is made for a file of its own.
+    // A file makes the writers of all its columns at once, which takes memory; a file of one column makes one.
     let root = file.root_schema();
     let root =
         SchemaType::group_type_builder(root.name()).with_fields(vec![root.get_fields()[column].clone()]);
@@ -401,7 +403,7 @@ fn with_times(
     Ok(metadata)
 }
 
-/// A column of the table that orders its rows, if the columns before it are equal.
+/// A column that orders the rows with equal values in all columns before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortedColumn {
     /// The number of the column, from 0.
@@ -465,7 +467,7 @@ impl<W: Write + Send> Writer<W> {
             properties = properties.set_key_value_metadata(said);
             if let Some(group) = metadata.row_groups().first() {
                 for (leaf, column) in group.columns().iter().enumerate() {
-                    properties = with_column(properties, column, compression.is_some());
+                    properties = with_column(properties, column, compression.is_none());
                     if of_file {
                         let root = descriptor.get_column_root_idx(leaf);
                         let is_key = order.iter().any(|key| key.column == root);

@@ -2,9 +2,9 @@
 
 use parquet::basic::{Encoding, Type};
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::properties::WriterPropertiesBuilder;
+use parquet::file::properties::{DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT, WriterPropertiesBuilder};
 
-/// Encodings that a writer chooses only on request, and the types that they are for.
+/// The encodings that a writer uses only on request, each with its physical types.
 const REQUESTED: [(Encoding, &[Type]); 4] = [
     (Encoding::DELTA_BINARY_PACKED, &[Type::INT32, Type::INT64]),
     (Encoding::DELTA_LENGTH_BYTE_ARRAY, &[Type::BYTE_ARRAY]),
@@ -15,18 +15,17 @@ const REQUESTED: [(Encoding, &[Type]); 4] = [
     ),
 ];
 
-/// The dictionaries of Parquet.
+/// The encodings with a dictionary.
 const DICTIONARIES: [Encoding; 2] = [Encoding::RLE_DICTIONARY, Encoding::PLAIN_DICTIONARY];
 
-/// Adds the bloom filter of a column, and its compression unless another one `is_requested`.
+/// Adds the bloom filter of a column and, if `keeps_compression`, its compression.
 pub(super) fn with_column(
-    properties: WriterPropertiesBuilder,
+    mut properties: WriterPropertiesBuilder,
     column: &ColumnChunkMetaData,
-    is_requested: bool,
+    keeps_compression: bool,
 ) -> WriterPropertiesBuilder {
     let path = || column.column_path().clone();
-    let mut properties = properties;
-    if !is_requested {
+    if keeps_compression {
         properties = properties.set_column_compression(path(), column.compression());
     }
     if column.bloom_filter_offset().is_some() {
@@ -35,9 +34,8 @@ pub(super) fn with_column(
     properties
 }
 
-/// Adds the encoding of a column. A column that is stored with a dictionary throughout may have one of the size of
-/// the stored column, where the default is 1 MiB; a column without a dictionary gets none, unless it `is_key`: sorted
-/// values repeat.
+/// Adds the encoding of a column. If all pages of the column use a dictionary, the dictionary may grow to the size of
+/// the column. If no page does, the output has no dictionary either, except for a key: its sorted values repeat.
 pub(super) fn with_encoding(
     properties: WriterPropertiesBuilder,
     column: &ColumnChunkMetaData,
@@ -46,17 +44,17 @@ pub(super) fn with_encoding(
     let path = || column.column_path().clone();
     let used = column.page_encoding_stats_mask().unwrap_or(column.encodings_mask());
     if DICTIONARIES.iter().any(|&dictionary| used.is_only(dictionary)) {
-        let most = usize::try_from(column.uncompressed_size()).unwrap_or(0);
-        return properties.set_column_dictionary_page_size_limit(path(), most.max(1 << 20));
+        let most = DEFAULT_DICTIONARY_PAGE_SIZE_LIMIT.max(column.uncompressed_size().unsigned_abs() as usize);
+        return properties.set_column_dictionary_page_size_limit(path(), most);
     }
     if is_key || DICTIONARIES.iter().any(|&dictionary| used.is_set(dictionary)) {
         return properties;
     }
     let properties = properties.set_column_dictionary_enabled(path(), false);
-    let is_requested = |(encoding, types): &&(Encoding, &[Type])| {
+    let is_used = |(encoding, types): &&(Encoding, &[Type])| {
         used.is_set(*encoding) && types.contains(&column.column_type())
     };
-    match REQUESTED.iter().find(is_requested) {
+    match REQUESTED.iter().find(is_used) {
         Some((encoding, _)) => properties.set_column_encoding(path(), *encoding),
         None => properties,
     }
