@@ -34,6 +34,7 @@ files! {
     "radix/vary_none" "radix/varying" "radix/window" "radix/word_1" "radix/word_2"
     "select/choose" "select/chosen" "select/clear" "select/count" "select/histogram" "select/keep"
     "select/key" "select/payload" "select/return" "select/select"
+    "text/parse" "text/print" "text/search"
 }
 
 /// The text of a file, which is named by its path without `.wgsl`: `radix/scan`.

@@ -300,6 +300,41 @@ impl ChooseSorter for Devices {
         self.starting.is_some()
     }
 
+    fn expect_lines(&mut self, Expected { n, bytes, .. }: Expected) -> bool {
+        let is_wanted = match self.wanted {
+            Wanted::Fastest => {
+                let costs = self.costs();
+                let start = if let Some(Ok(_)) = self.gpu { None } else { costs.start() };
+                costs.choose_for_lines(n, bytes, parallel::cores(), start.unwrap_or_default()).is_gpu()
+            }
+            _ => self.reason(n, Shape::ALL[0], |left| left).is_ok(),
+        };
+        if is_wanted && self.gpu.is_none() && self.starting.is_none() {
+            self.starting = Some(Starting::new(self.selects()));
+        }
+        is_wanted
+    }
+
+    fn for_lines(&mut self, Expected { n, bytes, .. }: Expected) -> Result<Option<Chosen<'_>>, gpusort::Error> {
+        let started = self.start()?;
+        let Some(Ok(sorter)) = &self.gpu else { return Ok(None) };
+        let why = match self.wanted {
+            Wanted::Fastest => {
+                let costs = self.costs();
+                let is_known = costs.measured_here || sorter.device().is_some_and(|info| info.kind == Kind::Discrete);
+                if !is_known {
+                    return Ok(None);
+                }
+                costs.choose_for_lines(n, bytes, parallel::cores(), Duration::ZERO).to_string()
+            }
+            _ => match self.reason(n, Shape::ALL[0], |left| left) {
+                Ok(why) => why,
+                Err(_) => return Ok(None),
+            },
+        };
+        Ok(Some(Chosen { sorter, started, why }))
+    }
+
     fn in_parts(&mut self, memory: u64) {
         super::allocator::keep_little(memory);
     }

@@ -17,7 +17,7 @@ use gpusort::unstable::bench::{self, Event, Measurement, Pace, Sizes, Suite};
 use gpusort::unstable::generate::{Distribution, Type};
 use gpusort::{AdapterInfo, Format, Kind, Select, files};
 use gpusort_base::human::{self, grouped, time};
-use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts};
+use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts, LineCosts};
 use gpusort_engine::gpu::{Gpu, adapter};
 use gpusort_engine::report::timing::milliseconds;
 use gpusort_order::key::ElementType;
@@ -84,7 +84,13 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let mut costs = Costs {
         measured_here: true,
         gpu: None,
-        cpus: vec![CpuCosts { name: machine.cpu, cores: machine.cores, sorts: Vec::new(), by_digits: None }],
+        cpus: vec![CpuCosts {
+            name: machine.cpu,
+            cores: machine.cores,
+            sorts: Vec::new(),
+            by_digits: None,
+            lines: None,
+        }],
         binary_bytes_per_ms: 0.0,
         text_bytes_per_ms: 0.0,
     };
@@ -106,6 +112,9 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         starts.extend(measure(&mut costs, case, &sizes, gpu.as_ref(), &data, &progress)?);
     }
     costs.gpu.iter_mut().for_each(|gpu| gpu.start_ms = median(&starts));
+    if let Some((number, _)) = &gpu {
+        costs.cpus[0].lines = measure_lines(&sizes, *number, &data, &progress)?;
+    }
     progress.end();
     writeln!(output, "{}", costs.to_json()?).map_err(|error| output.failed(error))?;
     output.finish_as(true)?;
@@ -175,6 +184,39 @@ fn measure(
     Ok(starts)
 }
 
+/// Measures sorts of lines of integers from file to file; `None` without room for a file.
+fn measure_lines(
+    sizes: &[u64],
+    gpu: usize,
+    data: &File,
+    progress: &Progress,
+) -> anyhow::Result<Option<LineCosts>> {
+    let case = Case { element: ElementType::I32, format: Format::Text };
+    let folder = tempfile::tempdir().context("no folder for data; set TMPDIR to a writable folder")?;
+    let sorted = folder.path().join("sorted");
+    let sorted = sorted.to_str().context("the folder for data has no valid name; set TMPDIR to another")?;
+    let mut costs = LineCosts { cpu: Vec::new(), gpu: Vec::new() };
+    for &size in sizes {
+        let begin = Instant::now();
+        let size = (size / TEXT_SHARE).max(cost::FEWEST);
+        if costs.cpu.last().is_some_and(|&(last, _)| last >= size) {
+            continue;
+        }
+        progress.phase(format!("{} lines of {}", grouped(size), case.element), Unit::Time, None);
+        if generate(&case, size, data).is_err() {
+            break;
+        }
+        for (device, times) in [("cpu".to_owned(), &mut costs.cpu), (gpu.to_string(), &mut costs.gpu)] {
+            let runs = repeat(&case, size, data, &["-d", &device, "-o", sorted])?;
+            times.push((runs[0].bytes as u64, median_of(&runs, |run| run.process - run.start)));
+        }
+        if begin.elapsed() > PATIENCE {
+            break;
+        }
+    }
+    Ok(Some(costs).filter(|costs| !costs.cpu.is_empty()))
+}
+
 /// Exponents of 2: the crossovers of all GPUs measured so far lie between these powers.
 const CROSSING: std::ops::RangeInclusive<u32> = 12..=20;
 
@@ -239,6 +281,8 @@ struct Timed {
     /// Reading and parsing.
     input: f64,
     start: f64,
+    /// The whole process.
+    process: f64,
     /// From the moment when the input is read and the GPU has started to the end of the process.
     sort: f64,
 }
@@ -295,7 +339,7 @@ fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
     let (input, start) = ((ms("read") + ms("parse")).max(1e-6), ms("device"));
     let bytes = timing["bytes"].as_f64().unwrap_or_default();
     // The GPU starts while the input is read.
-    Ok(Timed { bytes, input, start, sort: (process - input.max(start)).max(1e-6) })
+    Ok(Timed { bytes, input, start, process, sort: (process - input.max(start)).max(1e-6) })
 }
 
 fn median_of(runs: &[Timed], value: impl Fn(&Timed) -> f64) -> f64 {
@@ -318,6 +362,10 @@ fn shown(costs: &Costs, file: &Path) -> String {
             let gpu = gpu.map_or_else(|| "-".to_owned(), |&(_, ms)| time(ms));
             text += &format!("{:>13}  {sort:<18}{:>10}{gpu:>10}\n", grouped(n), time(ms));
         }
+    }
+    for ((bytes, cpu), (_, gpu)) in cpu.lines.iter().flat_map(|lines| lines.cpu.iter().zip(&lines.gpu)) {
+        let sort = "lines, file to file";
+        text += &format!("{:>13}  {sort:<18}{:>10}{:>10}\n", human::bytes(*bytes), time(*cpu), time(*gpu));
     }
     text += &cpu.by_digits.as_ref().map(digits::shown).unwrap_or_default();
     for seen in costs.gpu.iter().flat_map(|gpu| &gpu.crossovers) {

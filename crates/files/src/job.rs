@@ -1,7 +1,8 @@
 //! A sort with all decisions made except the device: it reads, orders and writes.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use tempfile::{SpooledTempFile, spooled_tempfile_in};
 use super::dataset::{self, Content, Dataset, Outcome, OutputSpec};
 use super::decide::Decisions;
 use super::parts::Parts;
-use super::progress::Watch;
+use super::progress::{Phase, Watch};
 use super::report::{Explained, Phases, Report};
 use super::runs::Runs;
 use gpusort_base::cancel::Cancel;
@@ -22,10 +23,11 @@ use gpusort_base::error::{Error, Hint};
 use gpusort_base::format::Format;
 use gpusort_base::{human, memory, parallel};
 use gpusort_engine::key_buf::KeyBuf;
-use gpusort_engine::sorter::Sorter;
+use gpusort_engine::sorter::{Lines, Sorter};
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::InputSpec;
+use gpusort_formats::numbers::IntegerFiles;
 use gpusort_formats::{Compression, Input, Output, ParquetLayout, Stretches};
 use gpusort_order::Selection;
 
@@ -40,6 +42,9 @@ const LEAST_PRINTED: u64 = 2;
 
 /// The parts of a smaller budget do not justify another thread.
 pub(super) const LITTLE: u64 = 1 << 20;
+
+/// The least memory for a GPU that reads text, and its driver.
+const LEAST_FOR_LINES: u64 = 1 << 29;
 
 /// Estimates of an unread input.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +96,21 @@ pub trait ChooseSorter {
     /// Announces that the input is sorted in parts, within this much memory.
     fn in_parts(&mut self, _memory: u64) {}
 
+    /// Returns true if a GPU is expected to sort lines of integers sooner than the CPU when it reads and writes their
+    /// text itself. Begins to start the GPU.
+    fn expect_lines(&mut self, _expected: Expected) -> bool {
+        false
+    }
+
+    /// The GPU of [`Self::expect_lines`]; `None` if it does not start.
+    ///
+    /// # Errors
+    ///
+    /// The requested device does not start.
+    fn for_lines(&mut self, _expected: Expected) -> Result<Option<Chosen<'_>>, Error> {
+        Ok(None)
+    }
+
     /// Chooses for `n` elements of this shape, with `unread` bytes not yet read.
     ///
     /// # Errors
@@ -103,6 +123,14 @@ pub trait ChooseSorter {
 impl ChooseSorter for &Sorter {
     fn choose(&mut self, _: u64, _: Shape, _: u64) -> Result<Chosen<'_>, Error> {
         Ok(Chosen { sorter: self, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
+    }
+
+    fn expect_lines(&mut self, _: Expected) -> bool {
+        self.device().is_some()
+    }
+
+    fn for_lines(&mut self, Expected { n, shape, .. }: Expected) -> Result<Option<Chosen<'_>>, Error> {
+        self.choose(n, shape, 0).map(Some)
     }
 }
 
@@ -239,6 +267,12 @@ impl Job<'_> {
         if let Some(answer) = self.ask.answer {
             return self.answer(answer, devices, output);
         }
+        if let Some(report) = self.sort_lines(devices, &mut output)? {
+            let start = Instant::now();
+            self.close(output)?;
+            let phases = Phases { write: report.phases.write + start.elapsed(), ..report.phases };
+            return Ok(Report { phases, ..report });
+        }
         let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
         // A GPU may pay off for the whole input, but not for the part that fits in memory; in little
@@ -258,6 +292,54 @@ impl Job<'_> {
             let (first, parts) = self.first_part()?;
             self.sort_all(first, parts, output, devices)
         })
+    }
+
+    /// Sorts lines of integers on a GPU that reads and writes their text. Returns `None` without a change if the inputs
+    /// are something else, or if the CPU is expected to take less time.
+    fn sort_lines(
+        &self,
+        devices: &mut dyn ChooseSorter,
+        output: &mut Output,
+    ) -> Result<Option<Report>, Error> {
+        let (ask, how) = (&self.ask, &self.decisions.how);
+        let is_plain = ask.selection == Selection::ALL && !ask.positions && self.shuffle.is_none();
+        let is_text = ask.format == self.decisions.format && !ask.format.is_bits();
+        if !is_plain || !is_text || self.budget.bytes() < LEAST_FOR_LINES {
+            return Ok(None);
+        }
+        let files = IntegerFiles::open(&self.inputs, how, &self.budget)?;
+        let Some(text) = files.map(IntegerFiles::for_device).transpose()?.flatten() else { return Ok(None) };
+        let (bytes, shape) = (text.bytes(), Shape::of(text.map.element, false));
+        let expected = Expected { n: text.most as u64, shape, bytes, text: true };
+        if !devices.expect_lines(expected) {
+            return Ok(None);
+        }
+        output.expect(bytes);
+        let Some(chosen) = devices.for_lines(expected)? else { return Ok(None) };
+        self.watch.phase(Phase::Read, Some(bytes));
+        let (begin, read) = (Instant::now(), AtomicU64::new(0));
+        let fill = |place, room: &mut [u8]| {
+            text.fill(place, room)?;
+            self.watch.set(read.fetch_add(room.len() as u64, Ordering::Relaxed) + room.len() as u64);
+            Ok(())
+        };
+        let may_return = text.may_return();
+        let lines = Lines { bytes, most: text.most, map: text.map, may_return, fill: &fill };
+        let Some(sorted) = chosen.sorter.sort_lines(lines, ask.method, &mut |_, _| {})? else {
+            return Ok(None);
+        };
+        text.check()?;
+        let (count, parse, mut write) = (sorted.count, begin.elapsed(), Duration::ZERO);
+        self.watch.phase(Phase::Write, Some(count as u64));
+        let sort = sorted.take(&mut |block| {
+            let start = Instant::now();
+            output.write_all(block).map_err(|error| output.failed(error))?;
+            write += start.elapsed();
+            Ok(())
+        })?;
+        let phases = Phases { parse: parse.saturating_sub(sort.sort.time), write, ..Phases::default() };
+        let report = Report { records: count as u64, bytes, phases, types: how.kinds(), ..Report::new(ask.format) };
+        Ok(Some(chosen.reported(report.with_sort(sort, 0, count))))
     }
 
     /// The first part of the inputs, usually the whole, and the parts after it.

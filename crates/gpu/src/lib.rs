@@ -10,6 +10,7 @@
 //!                run     execute, passes          resident runs; plans that run
 //!
 //! encode ◂─ recorder ◂─ buffers                   sorts in a caller's encoder
+//! staging, plan_buffers ◂─ text                   integers of text
 //! ```
 
 mod arrays;
@@ -28,6 +29,7 @@ mod recorder;
 mod recording;
 mod run;
 mod staging;
+mod text;
 mod timestamps;
 
 pub use context::{Context, adapter, adapters};
@@ -36,3 +38,4 @@ pub use execute::execute;
 pub use passes::time_passes;
 pub use plan_buffers::Buffers;
 pub use run::ResidentRun;
+pub use text::TextKernels;

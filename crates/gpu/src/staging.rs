@@ -19,12 +19,12 @@ use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, lock};
 
 /// Bytes in one staging buffer.
-const CHUNK: u64 = 16 << 20;
+pub(super) const CHUNK: u64 = 16 << 20;
 /// Staging buffers in a ring.
 const RING: usize = 3;
 
 /// The staging buffers of one transfer.
-struct Ring<'a> {
+pub(super) struct Ring<'a> {
     context: &'a Context,
     /// Buffers of finished transfers.
     kept: &'a Mutex<Vec<wgpu::Buffer>>,
@@ -36,14 +36,14 @@ struct Ring<'a> {
 }
 
 impl<'a> Ring<'a> {
-    fn new(gpu: &'a Gpu, mode: wgpu::MapMode) -> Self {
+    pub(super) fn new(gpu: &'a Gpu, mode: wgpu::MapMode) -> Self {
         let kept = if mode == wgpu::MapMode::Write { &gpu.staging.up } else { &gpu.staging.down };
         Self { context: &gpu.context, kept, mode, under_way: VecDeque::new() }
     }
 
     /// A buffer for this number of bytes or for a part of them, with the number of mapped bytes from its previous copy:
     /// 0 for the first copy of a buffer.
-    fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
+    pub(super) fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
         if self.under_way.len() == RING
             && let Some(first) = self.first()?
         {
@@ -61,7 +61,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Submits this copy to or from a buffer, and maps this number of bytes after the copy.
-    fn submit(
+    pub(super) fn submit(
         &mut self,
         buffer: wgpu::Buffer,
         mapped: u64,
@@ -75,14 +75,14 @@ impl<'a> Ring<'a> {
     }
 
     /// Waits for the oldest submitted copy. Returns its buffer, and the number of mapped bytes.
-    fn first(&mut self) -> Result<Option<(wgpu::Buffer, u64)>, Error> {
+    pub(super) fn first(&mut self) -> Result<Option<(wgpu::Buffer, u64)>, Error> {
         let Some((buffer, mapping, mapped)) = self.under_way.pop_front() else { return Ok(None) };
         mapping.finish(self.context)?;
         Ok(Some((buffer, mapped)))
     }
 
     /// Leaves a buffer to the next transfer.
-    fn keep(&self, buffer: wgpu::Buffer) {
+    pub(super) fn keep(&self, buffer: wgpu::Buffer) {
         lock(self.kept).push(buffer);
     }
 }
@@ -197,6 +197,21 @@ impl Gpu {
         &self,
         from: &wgpu::Buffer,
         bytes: u64,
+        take: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let copy = |encoder: &mut wgpu::CommandEncoder, to: &wgpu::Buffer, start, length| {
+            encoder.copy_buffer_to_buffer(from, start, to, 0, length);
+            Ok(())
+        };
+        self.download_by(bytes, copy, take)
+    }
+
+    /// Brings bytes to `take`, block by block and in order. `record` records the commands that copy a block to the
+    /// beginning of a buffer; it gets the place of the block and its length.
+    pub(super) fn download_by(
+        &self,
+        bytes: u64,
+        mut record: impl FnMut(&mut wgpu::CommandEncoder, &wgpu::Buffer, u64, u64) -> Result<(), Error>,
         mut take: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut take_mapped = |buffer: &wgpu::Buffer, bytes| {
@@ -213,9 +228,9 @@ impl Gpu {
             if mapped > 0 {
                 take_mapped(&buffer, mapped)?;
             }
-            ring.submit(buffer, length, |encoder, buffer| {
-                encoder.copy_buffer_to_buffer(from, start, buffer, 0, length);
-            });
+            let mut recorded = Ok(());
+            ring.submit(buffer, length, |encoder, buffer| recorded = record(encoder, buffer, start, length));
+            recorded?;
         }
         while let Some((buffer, mapped)) = ring.first()? {
             take_mapped(&buffer, mapped)?;

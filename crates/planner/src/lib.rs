@@ -7,6 +7,7 @@
 //! ```text
 //! kernels    the abilities of one dispatch: limits, WGSL, arguments, and a twin on a CPU
 //! plan       the dispatches of a whole sort; the interpreter, which performs them on a CPU
+//! text       integers of text: kernels, and the places of sorted lines
 //! ```
 //!
 //! ```
@@ -33,6 +34,7 @@
 mod getters;
 pub mod kernels;
 pub mod plan;
+pub mod text;
 
 pub use gpusort_order::error::{Error, at_most};
 pub use gpusort_order::{Algorithm, Kind, Limits, NoVariant, Subgroups, UnknownName, Variant};

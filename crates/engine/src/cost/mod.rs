@@ -113,6 +113,19 @@ pub struct CpuCosts {
     /// The key counts that digits sort faster than vectors.
     #[serde(default)]
     pub by_digits: Option<ByDigits>,
+    /// Times of sorts of lines of integers from file to file.
+    #[serde(default)]
+    pub lines: Option<LineCosts>,
+}
+
+/// The times of sorts of lines of integers, from file to file. A GPU reads and writes their text itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineCosts {
+    /// Bytes of text, ascending, each with the milliseconds of a process on this CPU.
+    pub cpu: Vec<(u64, f64)>,
+    /// The same on the GPU, after its start.
+    pub gpu: Vec<(u64, f64)>,
 }
 
 /// The measured numbers of keys that digits sort faster than vectors.
@@ -137,18 +150,16 @@ pub struct Curve {
     pub times: Vec<(u64, f64)>,
 }
 
-impl Curve {
-    /// Returns the time of a sort. The smallest size stands for all smaller sizes, where fixed costs dominate.
-    /// Beyond the largest size, each element takes as long as between the last two, without fixed costs.
-    fn milliseconds(&self, n: u64) -> f64 {
-        let before = self.times.iter().rev().nth(1).copied().unwrap_or((0, 0.0));
-        match self.times.last() {
-            Some(&(size, time)) if n > size => {
-                let each = (time - before.1).max(0.0) / (size - before.0) as f64;
-                time + each * (n - size) as f64
-            }
-            _ => interpolated(&self.times, n).unwrap_or(f64::INFINITY),
+/// Returns the time of a sort of this size. The smallest size stands for all smaller sizes, where fixed costs dominate.
+/// Beyond the largest size, each element or byte takes as long as between the last two, without fixed costs.
+fn time_at(times: &[(u64, f64)], n: u64) -> f64 {
+    let before = times.iter().rev().nth(1).copied().unwrap_or((0, 0.0));
+    match times.last() {
+        Some(&(size, time)) if n > size => {
+            let each = (time - before.1).max(0.0) / (size - before.0) as f64;
+            time + each * (n - size) as f64
         }
+        _ => interpolated(times, n).unwrap_or(f64::INFINITY),
     }
 }
 
@@ -169,7 +180,7 @@ fn interpolated(times: &[(u64, f64)], n: u64) -> Option<f64> {
 /// Returns the time of sorting `n` elements of this shape, if measured.
 fn sorting(curves: &[Curve], n: u64, shape: Shape) -> Option<f64> {
     let kind = (shape.key_words(), shape.payload);
-    curves.iter().find(|curve| (curve.key_words, curve.records) == kind).map(|curve| curve.milliseconds(n))
+    curves.iter().find(|curve| (curve.key_words, curve.records) == kind).map(|curve| time_at(&curve.times, n))
 }
 
 impl Costs {
@@ -216,10 +227,12 @@ impl Costs {
         let costs: Self = serde_json::from_str(json)
             .map_err(|error| Error::input("costs", human::said(error.to_string())))?;
         let curves = costs.cpus.iter().map(|cpu| &cpu.sorts).chain(costs.gpu.iter().map(|gpu| &gpu.sorts));
-        let rises = |curve: &Curve| {
-            !curve.times.is_empty()
-                && curve.times.is_sorted_by(|a, b| a.0 < b.0)
-                && curve.times.iter().all(|&(n, ms)| n > 0 && ms > 0.0)
+        let lines = costs.cpus.iter().filter_map(|cpu| cpu.lines.as_ref());
+        let lines = lines.flat_map(|lines| [&lines.cpu, &lines.gpu]);
+        let rises = |times: &Vec<(u64, f64)>| {
+            !times.is_empty()
+                && times.is_sorted_by(|a, b| a.0 < b.0)
+                && times.iter().all(|&(n, ms)| n > 0 && ms > 0.0)
         };
         let has_cores = costs.cpus.first().is_some_and(|cpu| cpu.cores > 0);
         let cores_rise = has_cores && costs.cpus.is_sorted_by(|a, b| a.cores < b.cores);
@@ -228,7 +241,8 @@ impl Costs {
         let possible = start >= 0.0 && rates.iter().all(|&rate| rate > 0.0);
         let mut seen = costs.gpu.iter().flat_map(|gpu| &gpu.crossovers);
         let seen = seen.all(|seen| (1..=2).contains(&seen.key_words) && seen.elements > 0);
-        if !(cores_rise && possible && seen && curves.flatten().all(rises)) {
+        let times_rise = curves.flatten().map(|curve| &curve.times).chain(lines).all(rises);
+        if !(cores_rise && possible && seen && times_rise) {
             return Err(Error::input(
                 "costs",
                 "cores and sizes must ascend from 1; times and rates must be above 0",
@@ -276,6 +290,23 @@ impl Costs {
             n,
             cpu: duration(interpolated(&cpus, cores as u64).unwrap_or(0.0)),
             gpu: gpu.map(|time| (start, duration(time))),
+            shares: false,
+            measured_here: self.measured_here,
+        }
+    }
+
+    /// Compares sorting `n` lines of integers, with this number of bytes, on `cores` cores and on a GPU that reads and
+    /// writes their text and becomes ready after `start`.
+    pub fn choose_for_lines(&self, n: u64, bytes: u64, cores: usize, start: Duration) -> Choice {
+        let by_cores = |time: fn(&LineCosts) -> &[(u64, f64)]| {
+            let times = self.cpus.iter().filter_map(|cpu| Some((cpu.cores as u64, cpu.lines.as_ref()?)));
+            let times: Vec<_> = times.map(|(cores, lines)| (cores, time_at(time(lines), bytes))).collect();
+            interpolated(&times, cores as u64).map(duration)
+        };
+        Choice {
+            n,
+            cpu: by_cores(|lines| &lines.cpu).unwrap_or(Duration::ZERO),
+            gpu: by_cores(|lines| &lines.gpu).filter(|_| self.gpu.is_some()).map(|time| (start, time)),
             shares: false,
             measured_here: self.measured_here,
         }
@@ -344,7 +375,7 @@ mod tests {
     fn costs() -> Costs {
         let curve = |times| vec![Curve { key_words: 1, records: false, times }];
         let cpu =
-            |cores, times| CpuCosts { name: String::new(), cores, sorts: curve(times), by_digits: None };
+            |cores, times| CpuCosts { name: String::new(), cores, sorts: curve(times), by_digits: None, lines: None };
         Costs {
             measured_here: true,
             gpu: Some(GpuCosts {

@@ -6,7 +6,7 @@ use gpusort_order::Shape;
 #[cfg(feature = "costs")]
 use gpusort_planner::plan::Crossovers;
 
-use super::{Job, Method, Ordered, Progress};
+use super::{Job, Lines, Method, Ordered, Progress, SortedLines};
 use crate::gpu::Gpu;
 use gpusort_base::error::Error;
 
@@ -31,6 +31,15 @@ impl OnGpu {
     }
 
     pub(super) fn perform<'s>(&'s self, _: &'s [Self], _: Job, _: Progress) -> Result<Ordered<'s>, Error> {
+        match *self {}
+    }
+
+    pub(super) fn sort_lines<'s>(
+        &'s self,
+        _: Lines<'s>,
+        _: Method,
+        _: Progress,
+    ) -> Result<Option<SortedLines<'s>>, Error> {
         match *self {}
     }
 }

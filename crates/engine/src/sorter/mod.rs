@@ -9,6 +9,8 @@
 //! * A unique sort keeps the first of records with equal keys, once the records are in order.
 //! * For the first K by several words, only records whose first word is among the first K count.
 
+#[cfg(feature = "gpu")]
+mod lines;
 mod on_cpu;
 #[cfg(feature = "gpu")]
 mod on_gpu;
@@ -24,6 +26,7 @@ mod resident;
 
 use std::time::Duration;
 
+use gpusort_order::key::KeyMap;
 use gpusort_order::{Item, KeyWords, Method, Selection, Shape};
 #[cfg(any(feature = "costs", feature = "gpu"))]
 use gpusort_planner::plan::Crossovers;
@@ -157,6 +160,57 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn by(self, method: Method) -> Self {
         Self { method, ..self }
+    }
+}
+
+/// A text of lines of integers, which a device reads itself.
+#[derive(Clone, Copy)]
+pub struct Lines<'a> {
+    /// The number of bytes. The last line has a line end.
+    pub bytes: u64,
+    /// The maximum number of lines.
+    pub most: usize,
+    /// The map from integers to keys.
+    pub map: KeyMap,
+    /// True if carriage returns before line feeds are left out.
+    pub may_return: bool,
+    /// Fills a part of the text from a place on.
+    pub fill: &'a Fill<'a>,
+}
+
+/// Fills a part of a text from a place on.
+pub type Fill<'a> = dyn Fn(u64, &mut [u8]) -> Result<(), Error> + Sync + 'a;
+
+/// Sorted lines on a device.
+pub struct SortedLines<'s> {
+    sorted: Box<dyn RemoteLines + 's>,
+    /// The number of lines.
+    pub count: usize,
+    report: Report,
+}
+
+/// Sorted lines on a GPU.
+trait RemoteLines {
+    /// Passes the lines to `take` in order, block by block, while later blocks are on their way.
+    fn take(self: Box<Self>, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error>;
+}
+
+impl SortedLines<'_> {
+    /// Passes the lines to `take` in order, block by block. Returns the report of the sort.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the device fails; returns any error of `take`, which ends the transfer.
+    pub fn take(self, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<Report, Error> {
+        let (start, mut taking) = (Instant::now(), Duration::ZERO);
+        self.sorted.take(&mut |block| {
+            let start = Instant::now();
+            let taken = take(block);
+            taking += start.elapsed();
+            taken
+        })?;
+        let waiting = start.elapsed().saturating_sub(taking);
+        Ok(self.report.with_download(waiting))
     }
 }
 
@@ -422,6 +476,22 @@ impl Sorter {
         let repeated = all - positions.len();
         positions.truncate(first.unwrap_or(usize::MAX));
         Ok(Sorted { words: result.at(positions), repeated, report }.into())
+    }
+
+    /// Sorts lines whose text a GPU reads and writes. Returns `None` if the text must be read as other text: a line is
+    /// not an integer of the map's type in canonical form, the lines are more than `most` or do not fit the GPU at
+    /// once, or one GPU is not all that sorts.
+    ///
+    /// # Errors
+    ///
+    /// Errors of reading; a failure of the device.
+    pub fn sort_lines<'s>(
+        &'s self,
+        lines: Lines<'s>,
+        method: Method,
+        progress: Progress,
+    ) -> Result<Option<SortedLines<'s>>, Error> {
+        if let [gpu] = &self.gpus[..] { gpu.sort_lines(lines, method, progress) } else { Ok(None) }
     }
 
     /// Runs a job that the device can do at once.

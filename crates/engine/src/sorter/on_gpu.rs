@@ -43,6 +43,10 @@ impl OnGpu {
         &self.gpu
     }
 
+    pub(super) fn crossovers(&self) -> &Crossovers {
+        &self.crossovers
+    }
+
     /// Returns true if a plan exists for this number of elements.
     pub(super) fn takes(&self, n: usize, shape: Shape, method: Method) -> bool {
         let task = Task { n, first: None, shape, method };
@@ -222,11 +226,11 @@ impl OnGpu {
 /// A plan for a task, and the room for it.
 pub(super) struct Placed {
     task: Task,
-    planned: Planned,
-    buffers: Buffers,
+    pub(super) planned: Planned,
+    pub(super) buffers: Buffers,
     /// The error of a faster plan.
     pub(super) lacked: Option<Error>,
-    allocating: Duration,
+    pub(super) allocating: Duration,
 }
 
 /// A result in buffers of the device.

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use gpusort_order::key::ElementType;
+use gpusort_order::key::{ElementType, KeyMap};
 
 use super::integers::{Integers, records_of};
 use super::span::Span;
@@ -47,6 +47,9 @@ pub struct IntegerFiles {
     file: usize,
     place: u64,
 }
+
+/// Bytes of a sample of a text.
+const SAMPLE: usize = 1 << 14;
 
 /// Integers from files.
 #[derive(Debug)]
@@ -174,6 +177,33 @@ impl IntegerFiles {
         Ok((self.file, Some((file.opened_at(self.place), before))))
     }
 
+    /// Returns the files as one text for a device that reads it. Returns `None` if samples have other lines than
+    /// integers in canonical form, one on each line.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn for_device(self) -> Result<Option<DeviceText>, Error> {
+        let mut parts = Vec::with_capacity(self.files.len());
+        for file in self.files {
+            let mut ends = [0; 2 * MARK.len()];
+            let (begin, end) = ends.split_at_mut(MARK.len());
+            let (last, size) = (&mut end[..usize::from(file.size > 0)], file.size);
+            if file.read_at(begin, 0)? == 0 || file.read_at(last, size.saturating_sub(1))? == 0 {
+                continue;
+            }
+            let is_marked = begin == MARK;
+            if is_marked && self.per_line == PerLine::Whole {
+                return Ok(None);
+            }
+            let skipped = if is_marked { MARK.len() as u64 } else { 0 };
+            let is_open = last != b"\n" && size > skipped;
+            parts.push(DevicePart { skipped, size: size - skipped + u64::from(is_open), file });
+        }
+        DeviceText { parts, per_line: self.per_line, map: KeyMap::ascending(ElementType::I32), most: 0 }
+            .sampled(self.element, self.direction)
+    }
+
     /// Returns the number of bytes read so far.
     fn offset(&self) -> u64 {
         self.files[..self.file].iter().map(|file| file.size).sum::<u64>() + self.place
@@ -236,6 +266,113 @@ impl IntegerFiles {
         let pieces: Option<Vec<Integers>> = pieces.into_iter().collect::<Result<_, _>>()?;
         let (last, lines) = group.last().expect("more lines follow");
         Ok(pieces.map(|pieces| (pieces, *last, lines.end)))
+    }
+}
+
+/// Files of integers, one on each line, as one text for a device that reads it.
+pub struct DeviceText {
+    parts: Vec<DevicePart>,
+    per_line: PerLine,
+    /// The map from integers to keys.
+    pub map: KeyMap,
+    /// The maximum number of lines, estimated from samples.
+    pub most: usize,
+}
+
+/// A file of a text for a device.
+struct DevicePart {
+    file: RegularFile,
+    /// Bytes of a byte order mark.
+    skipped: u64,
+    /// Bytes of the text, with an end of the last line.
+    size: u64,
+}
+
+impl DeviceText {
+    /// The number of bytes.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.size).sum()
+    }
+
+    /// True if carriage returns before line feeds are left out.
+    pub fn may_return(&self) -> bool {
+        self.per_line == PerLine::Any
+    }
+
+    /// Fills a part of the text from a place on.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors; a file that changes its size during the read.
+    ///
+    /// # Panics
+    ///
+    /// Panics for a place beyond the text.
+    pub fn fill(&self, mut place: u64, mut room: &mut [u8]) -> Result<(), Error> {
+        for DevicePart { file, skipped, size } in &self.parts {
+            let here = room.len().min(usize::try_from(size.saturating_sub(place)).unwrap_or(usize::MAX));
+            let (now, rest) = std::mem::take(&mut room).split_at_mut(here);
+            room = rest;
+            if let Some(last) = now.len().checked_sub(1) {
+                let begin = place + skipped;
+                let read = file.read_at(now, begin)?;
+                // The end of the last line may be missing in the file.
+                let is_end = read == last && begin + read as u64 == file.size && place + here as u64 == *size;
+                if is_end {
+                    now[last] = b'\n';
+                } else if read < here {
+                    return Err(file.has_changed());
+                }
+            }
+            place = (place + here as u64).saturating_sub(*size);
+        }
+        assert!(room.is_empty(), "the text has no such place");
+        Ok(())
+    }
+
+    /// Checks that no file has changed its size.
+    ///
+    /// # Errors
+    ///
+    /// A file that changed; I/O errors.
+    pub fn check(&self) -> Result<(), Error> {
+        let changed = |part: &&DevicePart| part.file.size_now().is_ok_and(|size| size == part.file.size);
+        self.parts.iter().find(|part| !changed(part)).map_or(Ok(()), |part| Err(part.file.has_changed()))
+    }
+
+    /// Chooses the type, unless one was requested, and estimates the number of lines. Returns `None` for other lines in
+    /// a sample.
+    fn sampled(self, asked: Option<ElementType>, direction: KeyOrder) -> Result<Option<Self>, Error> {
+        const SAMPLES: u64 = 64;
+        let total = self.bytes();
+        let mut block = vec![0; total.min(SAMPLE as u64) as usize];
+        let places = total.saturating_sub(SAMPLE as u64) / SAMPLES;
+        let (mut span, mut lines, mut bytes) = (Span::default(), 0, 0);
+        for sample in 0..SAMPLES {
+            self.fill(sample * places, &mut block)?;
+            let newline = || memchr::memchr(b'\n', &block).map(|newline| newline + 1);
+            let begin = if sample == 0 { Some(0) } else { newline() };
+            let end = memchr::memrchr(b'\n', &block).map(|newline| newline + 1);
+            let (Some(begin), Some(end)) = (begin, end) else { return Ok(None) };
+            let text = &block[begin.min(end)..end];
+            let mut integers = Integers::new(asked, self.per_line, text.len());
+            if !integers.read(text) {
+                return Ok(None);
+            }
+            let pieces = [integers];
+            (span, lines) = (span.merge(Integers::span(&pieces)), lines + Integers::size(&pieces).0);
+            bytes += text.len() as u64;
+            if places == 0 {
+                break;
+            }
+        }
+        // Signed types first: a rare negative number among many others is likelier than a rare large one.
+        let types = [ElementType::I32, ElementType::U32, ElementType::I64, ElementType::U64];
+        let element = asked.or_else(|| types.into_iter().find(|&element| span.fits(element)));
+        let Some(element) = element.filter(|_| bytes > 0) else { return Ok(None) };
+        let estimate = (u128::from(total) * u128::from(lines)).div_ceil(bytes.into()) as usize;
+        let most = estimate + estimate / 16 + SAMPLE;
+        Ok(Some(Self { map: direction.map(element), most, ..self }))
     }
 }
 

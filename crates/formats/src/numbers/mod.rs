@@ -21,7 +21,7 @@ use super::text::{Text, TextPart, piece_size};
 use crate::fields::{self, Fields, InputSpec};
 use crate::parallel::map_parts;
 
-pub use self::files::{FromFiles, IntegerFiles};
+pub use self::files::{DeviceText, FromFiles, IntegerFiles};
 
 /// Reads a part of a text whose numbers print unchanged; `None` for other text and other keys. The type of the
 /// records depends on this part alone, unless one was requested.

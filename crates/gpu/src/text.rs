@@ -1,0 +1,203 @@
+//! Integers of text: lines become keys on the device while they arrive, and sorted keys leave it as lines.
+//!
+//! ```text
+//! text ── window ──> parse ─┐                             windows follow each other through one buffer
+//!                         keys ── sorted by a plan
+//! text <── window ── print ─┘
+//! ```
+
+use std::sync::Mutex;
+
+use gpusort_order::KeyWords;
+use gpusort_order::key::KeyMap;
+use gpusort_planner::kernels::Grid;
+use gpusort_planner::text::{self, HALO, Layout, PARSED, PRINTED, WORKGROUP, module};
+
+use super::arrays::USAGE;
+use super::bindings::{bind_group, kernel, storage, whole};
+use super::device::Gpu;
+use super::encode::Side;
+use super::plan_buffers::Buffers;
+use super::readback::Readback;
+use super::staging::{CHUNK, Ring};
+use gpusort_base::error::Error;
+use gpusort_base::parallel::{self, lock};
+
+/// Bytes of text in a window.
+const WINDOW: u64 = CHUNK - HALO as u64;
+
+/// Bytes that a core reads before it copies them to memory of the device: they stay in its cache.
+const BLOCK: usize = 1 << 18;
+
+/// Fills a part of a text from a place on.
+type Fill<'a> = dyn Fn(u64, &mut [u8]) -> Result<(), Error> + Sync + 'a;
+
+/// The kernels of integers of text, compiled for keys with one number of words.
+pub struct TextKernels {
+    parse: wgpu::ComputePipeline,
+    search: wgpu::ComputePipeline,
+    print: wgpu::ComputePipeline,
+}
+
+impl TextKernels {
+    /// Compiles the kernels.
+    ///
+    /// # Panics
+    ///
+    /// Never: there are three kernels.
+    pub fn new(gpu: &Gpu, key: KeyWords) -> Self {
+        let compiled = |(name, read_only): (&str, [bool; 3])| {
+            let buffers = [0, 1, 2].map(|number| storage(number, read_only[number as usize]));
+            kernel(&gpu.context.device, name, module(name, key), &buffers, None, None)
+        };
+        let kernels =
+            [("parse", [true, false, false]), ("search", [true, true, false]), ("print", [true, true, false])];
+        let compiled = parallel::map_parts(kernels, compiled);
+        let [parse, search, print] = compiled.try_into().expect("there are three kernels");
+        Self { parse, search, print }
+    }
+}
+
+impl Gpu {
+    /// Dispatches a kernel with these buffers and arguments.
+    fn dispatch(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        pipeline: &wgpu::ComputePipeline,
+        buffers: [&wgpu::Buffer; 3],
+        arguments: &[u32],
+        workgroups: u64,
+    ) -> Result<(), Error> {
+        let group = bind_group(&self.context.device, "text", (pipeline, 0), (0..).zip(buffers.map(whole)));
+        let grid = Grid::new(workgroups, &self.context.info.limits)?;
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.set_immediates(0, bytemuck::cast_slice(arguments));
+        pass.dispatch_workgroups(grid.x, grid.y, 1);
+        Ok(())
+    }
+
+    /// Reads `bytes` bytes of lines, which end with a line end, into `to`: the keys of their integers, in any order.
+    /// With `returns`, a carriage return may precede a line feed. Returns the number of keys; `None` if a line is
+    /// other than an integer of the map's type in canonical form, or if there is no room for a key.
+    ///
+    /// # Errors
+    ///
+    /// Errors of `fill` and of the device.
+    pub fn parse_lines(
+        &self,
+        kernels: &TextKernels,
+        to: &Buffers,
+        map: KeyMap,
+        returns: bool,
+        (bytes, fill): (u64, &Fill),
+    ) -> Result<Option<u32>, Error> {
+        let context = &self.context;
+        let window = context.buffer("text", CHUNK, USAGE)?;
+        let state = context.buffer("state", 8, USAGE)?;
+        let (flipped, most) = (text::flipped(map), text::limits(map.element).1 as u64);
+        to.side.set(Side::Front);
+        let mut ring = Ring::new(self, wgpu::MapMode::Write);
+        for start in (0..bytes).step_by(WINDOW as usize) {
+            let now = (bytes - start).min(WINDOW);
+            let (staging, _) = ring.next(CHUNK)?;
+            fill_mapped(&staging, u64::from(HALO) + now, |at, room| {
+                let halo = if start + at < u64::from(HALO) { room.len().min((HALO as u64 - at) as usize) } else { 0 };
+                let (before, room) = room.split_at_mut(halo);
+                before.fill(b'\n');
+                fill(start + at + halo as u64 - u64::from(HALO), room)
+            })?;
+            staging.unmap();
+            let signed = u32::from(text::limits(map.element).0 < 0);
+            let [low, high] = [flipped as u32, (flipped >> 32) as u32];
+            let arguments =
+                [now as u32, to.n(), most as u32, (most >> 32) as u32, signed, low, high, returns.into()];
+            let mut parsed = Ok(());
+            ring.submit(staging, CHUNK, |encoder, staging| {
+                encoder.copy_buffer_to_buffer(staging, 0, &window, 0, CHUNK);
+                let buffers = [&window, &to.array().keys, &state];
+                let workgroups = now.div_ceil(PARSED.into());
+                parsed = self.dispatch(encoder, &kernels.parse, buffers, &arguments, workgroups);
+            });
+            parsed?;
+        }
+        while let Some((staging, _)) = ring.first()? {
+            ring.keep(staging);
+        }
+        let words = Readback::new(context, 8)?;
+        let words: Vec<u32> = words.read(context, context.encoder("state"), &state)?;
+        Ok((words[1] == 0).then_some(words[0]))
+    }
+
+    /// Passes the lines of sorted integers to `take`, block by block. Returns their number of bytes.
+    ///
+    /// # Errors
+    ///
+    /// Errors of `take` and of the device.
+    pub fn print_lines(
+        &self,
+        kernels: &TextKernels,
+        from: &Buffers,
+        map: KeyMap,
+        mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let (context, keys) = (&self.context, &from.array().keys);
+        let classes = text::classes(map);
+        let firsts: Vec<u64> = classes.iter().map(|class| class.first).collect();
+        let below = context.buffer("counts", firsts.len() as u64 * 4, USAGE)?;
+        let others = context.filled("keys", bytemuck::cast_slice(&firsts), USAGE)?;
+        let mut encoder = context.encoder("search");
+        let count = firsts.len() as u32;
+        let workgroups = count.div_ceil(WORKGROUP).into();
+        self.dispatch(&mut encoder, &kernels.search, [keys, &others, &below], &[from.n(), count], workgroups)?;
+        let below: Vec<u32> = Readback::new(context, below.size())?.read(context, encoder, &below)?;
+        let layout = Layout::new(&classes, &below, from.n());
+        let window = context.buffer("text", CHUNK, USAGE)?;
+        let flipped = text::flipped(map);
+        let mut left = layout.bytes;
+        // Copies are of whole words.
+        let padded = layout.bytes.next_multiple_of(4);
+        let print = |encoder: &mut wgpu::CommandEncoder, staging: &wgpu::Buffer, start, length: u64| {
+            let bytes = length.min(layout.bytes - start) as u32;
+            let segments = layout.segments(start, bytes);
+            let arguments = [bytes, segments.len() as u32, flipped as u32, (flipped >> 32) as u32];
+            let segments = context.filled("segments", bytemuck::cast_slice(&segments), USAGE)?;
+            let workgroups = bytes.div_ceil(PRINTED).into();
+            self.dispatch(encoder, &kernels.print, [keys, &segments, &window], &arguments, workgroups)?;
+            encoder.copy_buffer_to_buffer(&window, 0, staging, 0, length);
+            Ok(())
+        };
+        self.download_by(padded, print, |block| {
+            let there = left.min(block.len() as u64);
+            left -= there;
+            take(&block[..there as usize])
+        })?;
+        Ok(layout.bytes)
+    }
+}
+
+/// Fills the first bytes of a mapped buffer on all cores.
+fn fill_mapped(
+    to: &wgpu::Buffer,
+    bytes: u64,
+    fill: impl Fn(u64, &mut [u8]) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let part = |start: u64| {
+        let end = bytes.min(start + BLOCK as u64);
+        // Whole words are mapped.
+        let view = to.get_mapped_range_mut(start..end.next_multiple_of(4)).map_err(Error::device)?;
+        Ok((start, (end - start) as usize, view))
+    };
+    let parts: Vec<_> = (0..bytes).step_by(BLOCK).map(part).collect::<Result<_, Error>>()?;
+    let blocks: Mutex<Vec<Vec<u8>>> = Mutex::default();
+    let copy = |(start, length, mut view): (u64, usize, wgpu::BufferViewMut)| {
+        let kept = lock(&blocks).pop();
+        let mut block = kept.unwrap_or_else(|| vec![0; BLOCK]);
+        fill(start, &mut block[..length])?;
+        view.slice(..length).copy_from_slice(&block[..length]);
+        lock(&blocks).push(block);
+        Ok(())
+    };
+    parallel::map_parts(parts, copy).into_iter().collect()
+}
