@@ -21,6 +21,7 @@ mod files;
 mod generate;
 mod kernels;
 mod leading;
+mod lines;
 mod networks;
 #[cfg(feature = "arrow")]
 mod parquet;

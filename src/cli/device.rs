@@ -315,13 +315,17 @@ impl ChooseSorter for Devices {
         is_wanted
     }
 
-    fn for_lines(&mut self, Expected { n, bytes, .. }: Expected) -> Result<Option<Chosen<'_>>, gpusort::Error> {
+    fn for_lines(
+        &mut self,
+        Expected { n, bytes, .. }: Expected,
+    ) -> Result<Option<Chosen<'_>>, gpusort::Error> {
         let started = self.start()?;
         let Some(Ok(sorter)) = &self.gpu else { return Ok(None) };
         let why = match self.wanted {
             Wanted::Fastest => {
                 let costs = self.costs();
-                let is_known = costs.measured_here || sorter.device().is_some_and(|info| info.kind == Kind::Discrete);
+                let is_known =
+                    costs.measured_here || sorter.device().is_some_and(|info| info.kind == Kind::Discrete);
                 if !is_known {
                     return Ok(None);
                 }

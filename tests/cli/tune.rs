@@ -38,7 +38,13 @@ fn keep_with(folder: &Folder, cpu_ms: f64, gpu_ms: Option<f64>, crossovers: Vec<
     let costs = Costs {
         measured_here: true,
         gpu: gpu_ms.map(|ms| GpuCosts { name, start_ms: 1.0, sorts: sorts(ms), crossovers }),
-        cpus: vec![CpuCosts { name: "C".to_owned(), cores: 2, sorts: sorts(cpu_ms), by_digits: None }],
+        cpus: vec![CpuCosts {
+            name: "C".to_owned(),
+            cores: 2,
+            sorts: sorts(cpu_ms),
+            by_digits: None,
+            lines: None,
+        }],
         binary_bytes_per_ms: 1e6,
         text_bytes_per_ms: 1e6,
     };

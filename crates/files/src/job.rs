@@ -314,10 +314,14 @@ impl Job<'_> {
         if !devices.expect_lines(expected) {
             return Ok(None);
         }
-        output.expect(bytes);
-        let Some(chosen) = devices.for_lines(expected)? else { return Ok(None) };
+        if self.budget.bytes() >= LEAST_FOR_LINES + bytes {
+            output.map(bytes);
+        } else {
+            output.expect(bytes);
+        }
+        let Some(mut chosen) = devices.for_lines(expected)? else { return Ok(None) };
         self.watch.phase(Phase::Read, Some(bytes));
-        let (begin, read) = (Instant::now(), AtomicU64::new(0));
+        let read = AtomicU64::new(0);
         let fill = |place, room: &mut [u8]| {
             text.fill(place, room)?;
             self.watch.set(read.fetch_add(room.len() as u64, Ordering::Relaxed) + room.len() as u64);
@@ -329,7 +333,7 @@ impl Job<'_> {
             return Ok(None);
         };
         text.check()?;
-        let (count, parse, mut write) = (sorted.count, begin.elapsed(), Duration::ZERO);
+        let (count, mut write) = (sorted.count, Duration::ZERO);
         self.watch.phase(Phase::Write, Some(count as u64));
         let sort = sorted.take(&mut |block| {
             let start = Instant::now();
@@ -337,8 +341,10 @@ impl Job<'_> {
             write += start.elapsed();
             Ok(())
         })?;
-        let phases = Phases { parse: parse.saturating_sub(sort.sort.time), write, ..Phases::default() };
-        let report = Report { records: count as u64, bytes, phases, types: how.kinds(), ..Report::new(ask.format) };
+        chosen.why += "; the GPU reads and writes the text";
+        let phases = Phases { write, ..Phases::default() };
+        let report =
+            Report { records: count as u64, bytes, phases, types: how.kinds(), ..Report::new(ask.format) };
         Ok(Some(chosen.reported(report.with_sort(sort, 0, count))))
     }
 

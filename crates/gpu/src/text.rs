@@ -6,6 +6,7 @@
 //! text <── window ── print ─┘
 //! ```
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use gpusort_order::KeyWords;
@@ -33,6 +34,7 @@ const BLOCK: usize = 1 << 18;
 type Fill<'a> = dyn Fn(u64, &mut [u8]) -> Result<(), Error> + Sync + 'a;
 
 /// The kernels of integers of text, compiled for keys with one number of words.
+#[derive(Clone)]
 pub struct TextKernels {
     parse: wgpu::ComputePipeline,
     search: wgpu::ComputePipeline,
@@ -50,8 +52,11 @@ impl TextKernels {
             let buffers = [0, 1, 2].map(|number| storage(number, read_only[number as usize]));
             kernel(&gpu.context.device, name, module(name, key), &buffers, None, None)
         };
-        let kernels =
-            [("parse", [true, false, false]), ("search", [true, true, false]), ("print", [true, true, false])];
+        let kernels = [
+            ("parse", [true, false, false]),
+            ("search", [true, true, false]),
+            ("print", [true, true, false]),
+        ];
         let compiled = parallel::map_parts(kernels, compiled);
         let [parse, search, print] = compiled.try_into().expect("there are three kernels");
         Self { parse, search, print }
@@ -78,7 +83,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Reads `bytes` bytes of lines, which end with a line end, into `to`: the keys of their integers, in any order.
+    /// Reads the lines that end in a part of a text into `to`: the keys of their integers, in any order.
     /// With `returns`, a carriage return may precede a line feed. Returns the number of keys; `None` if a line is
     /// other than an integer of the map's type in canonical form, or if there is no room for a key.
     ///
@@ -91,7 +96,7 @@ impl Gpu {
         to: &Buffers,
         map: KeyMap,
         returns: bool,
-        (bytes, fill): (u64, &Fill),
+        (part, fill): (Range<u64>, &Fill),
     ) -> Result<Option<u32>, Error> {
         let context = &self.context;
         let window = context.buffer("text", CHUNK, USAGE)?;
@@ -99,11 +104,15 @@ impl Gpu {
         let (flipped, most) = (text::flipped(map), text::limits(map.element).1 as u64);
         to.side.set(Side::Front);
         let mut ring = Ring::new(self, wgpu::MapMode::Write);
-        for start in (0..bytes).step_by(WINDOW as usize) {
-            let now = (bytes - start).min(WINDOW);
+        for start in part.clone().step_by(WINDOW as usize) {
+            let now = (part.end - start).min(WINDOW);
             let (staging, _) = ring.next(CHUNK)?;
             fill_mapped(&staging, u64::from(HALO) + now, |at, room| {
-                let halo = if start + at < u64::from(HALO) { room.len().min((HALO as u64 - at) as usize) } else { 0 };
+                let halo = if start + at < u64::from(HALO) {
+                    room.len().min((HALO as u64 - at) as usize)
+                } else {
+                    0
+                };
                 let (before, room) = room.split_at_mut(halo);
                 before.fill(b'\n');
                 fill(start + at + halo as u64 - u64::from(HALO), room)
@@ -150,7 +159,13 @@ impl Gpu {
         let mut encoder = context.encoder("search");
         let count = firsts.len() as u32;
         let workgroups = count.div_ceil(WORKGROUP).into();
-        self.dispatch(&mut encoder, &kernels.search, [keys, &others, &below], &[from.n(), count], workgroups)?;
+        self.dispatch(
+            &mut encoder,
+            &kernels.search,
+            [keys, &others, &below],
+            &[from.n(), count],
+            workgroups,
+        )?;
         let below: Vec<u32> = Readback::new(context, below.size())?.read(context, encoder, &below)?;
         let layout = Layout::new(&classes, &below, from.n());
         let window = context.buffer("text", CHUNK, USAGE)?;

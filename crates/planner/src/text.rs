@@ -148,7 +148,8 @@ mod tests {
                 assert!(values.is_sorted_by(|a, b| if descending { a >= b } else { a <= b }), "{element}");
                 let all = classes(map);
                 assert!(all.is_sorted_by(|a, b| a.first < b.first), "{element}");
-                let below = |class: &Class| values.partition_point(|&value| key(value, map) < class.first) as u32;
+                let below =
+                    |class: &Class| values.partition_point(|&value| key(value, map) < class.first) as u32;
                 let below: Vec<u32> = all.iter().map(below).collect();
                 let layout = Layout::new(&all, &below, values.len() as u32);
                 let lines: Vec<String> = values.iter().map(|value| format!("{value}\n")).collect();

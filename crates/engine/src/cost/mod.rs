@@ -374,8 +374,13 @@ mod tests {
 
     fn costs() -> Costs {
         let curve = |times| vec![Curve { key_words: 1, records: false, times }];
-        let cpu =
-            |cores, times| CpuCosts { name: String::new(), cores, sorts: curve(times), by_digits: None, lines: None };
+        let cpu = |cores, times| CpuCosts {
+            name: String::new(),
+            cores,
+            sorts: curve(times),
+            by_digits: None,
+            lines: None,
+        };
         Costs {
             measured_here: true,
             gpu: Some(GpuCosts {

@@ -1,24 +1,41 @@
 //! Sorts of lines of integers whose text a GPU reads and writes.
+//!
+//! ```text
+//! text     part 0 ─┬─ part 1 ─┬─ part 2       one part, unless its keys exceed a buffer or the memory
+//! keys     sorted     sorted     sorted       on the device
+//! merged   ─────|──────────|───────────       in windows, each printed into the output
+//! ```
 
-use std::time::Duration;
+use std::ops::Range;
 
 use gpusort_order::Shape;
 
-use super::on_gpu::OnGpu;
+use super::on_gpu::{OnDevice, OnGpu, Placed, report};
+use super::partitions::MOST;
 use super::planned::{Planned, Task};
+use super::resident::{Merging, ResidentRuns};
 use super::{Lines, Method, Progress, RemoteLines, SortedLines};
-use crate::gpu::{Buffers, TextKernels, execute};
-use crate::report::{Form, Ran, Report};
+use crate::gpu::{TextKernels, execute};
+use crate::report::{Form, Report};
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
+
+/// Fewer lines are not worth another part.
+const LEAST: usize = 1 << 22;
 
 /// Sorted integers of a text on a GPU.
 struct LinesOnGpu<'s> {
     of: &'s OnGpu,
     kernels: TextKernels,
-    buffers: Buffers,
+    keys: Keys<'s>,
     lines: Lines<'s>,
+}
+
+/// The keys of lines.
+enum Keys<'s> {
+    One(Box<OnDevice<'s>>),
+    Parts(Merging<'s>),
 }
 
 impl OnGpu {
@@ -30,53 +47,238 @@ impl OnGpu {
         progress: Progress,
     ) -> Result<Option<SortedLines<'s>>, Error> {
         let shape = Shape { key: lines.map.element.key_words(), payload: false };
+        let most = self.most(lines.most, shape, method);
+        let room = if most < lines.most { most.min(MOST) } else { most };
+        self.sort_lines_in(room, LEAST, lines, method, progress)
+    }
+
+    /// Sorts lines in parts of at most `room` lines, or of half as many while the device lacks memory, down to `least`.
+    fn sort_lines_in<'s>(
+        &'s self,
+        mut room: usize,
+        least: usize,
+        lines: Lines<'s>,
+        method: Method,
+        progress: Progress,
+    ) -> Result<Option<SortedLines<'s>>, Error> {
+        let shape = Shape { key: lines.map.element.key_words(), payload: false };
         let task = |n| Task { n, first: None, shape, method };
-        let placed = match self.place(task(lines.most)) {
-            Err(error) if error.is_of_size() => return Ok(None),
-            placed => placed?,
+        let place = |room| self.place(task(room));
+        let mut placed = loop {
+            match place(room) {
+                Err(error) if error.is_no_memory() && room / 2 >= least => room /= 2,
+                Err(error) if error.is_of_size() => return Ok(None),
+                placed => break Some(placed?),
+            }
         };
-        let (mut buffers, start) = (placed.buffers, Instant::now());
-        let gpu = self.gpu();
-        let (kernels, n, prepare) = std::thread::scope(|scope| {
+        let kernels = self.text_kernels(shape.key);
+        // Lines of one part may be shorter than those of others.
+        let parts = if room < lines.most { (lines.most + lines.most / 3).div_ceil(room) as u64 } else { 1 };
+        let (size, resident) = (lines.bytes.div_ceil(parts), ResidentRuns::new(self, shape, true));
+        let (mut count, mut all): (_, Option<Report>) = (0, None);
+        for number in 0..parts {
+            let part = (number * size).min(lines.bytes)..((number + 1) * size).min(lines.bytes);
+            let placed = placed.take().map_or_else(|| place(room), Ok)?;
+            let sorted = self.sort_part(&kernels, &lines, part, task, placed, progress)?;
+            let Some((sorted, report)) = sorted else { return Ok(None) };
+            count += sorted.count;
+            let report = all.map_or_else(|| report.clone(), |before| report.clone().after(&before));
+            if parts == 1 {
+                let sorted = LinesOnGpu { of: self, kernels, keys: Keys::One(Box::new(sorted)), lines };
+                return Ok(Some(SortedLines { sorted: Box::new(sorted), count, report }));
+            }
+            match resident.add(count, sorted) {
+                Err(error) if error.is_no_memory() => return Ok(None),
+                added => added?,
+            }
+            all = Some(Report { shares: parts as usize, ..report });
+        }
+        let (Some(merging), Some(report)) = (resident.gathered()?.merging, all) else { return Ok(None) };
+        let sorted = LinesOnGpu { of: self, kernels, keys: Keys::Parts(merging), lines };
+        Ok(Some(SortedLines { sorted: Box::new(sorted), count, report }))
+    }
+
+    /// Sorts the lines that end in a part of the text. Returns `None` if the text must be read otherwise.
+    fn sort_part(
+        &self,
+        kernels: &TextKernels,
+        lines: &Lines,
+        part: Range<u64>,
+        task: impl Fn(usize) -> Task,
+        placed: Placed,
+        progress: Progress,
+    ) -> Result<Option<(OnDevice<'_>, Report)>, Error> {
+        let (mut buffers, start, gpu) = (placed.buffers, Instant::now(), self.gpu());
+        let (n, prepare) = std::thread::scope(|scope| {
             let preparing = parallel::meanwhile(scope, || {
                 let start = Instant::now();
                 gpu.prepare(&placed.planned.plan).map(|()| start.elapsed())
             });
-            let kernels = TextKernels::new(gpu, shape.key);
-            let text = (lines.bytes, lines.fill);
-            let n = gpu.parse_lines(&kernels, &buffers, lines.map, lines.may_return, text)?;
-            Ok::<_, Error>((kernels, n, preparing.wait()?))
+            let n = gpu.parse_lines(kernels, &buffers, lines.map, lines.may_return, (part, lines.fill))?;
+            Ok::<_, Error>((n, preparing.wait()?))
         })?;
         let upload = placed.allocating + start.elapsed();
-        let Some(n) = n else { return Ok(None) };
-        let plans = task(n as usize).plans(&gpu.info().limits, self.crossovers());
+        let Some(task) = n.map(|n| task(n as usize)) else { return Ok(None) };
+        let plans = task.plans(&gpu.info().limits, self.crossovers());
         let fitting = plans.filter_map(Result::ok).find(|planned| buffers.fit(&planned.plan));
         let Some(Planned { plan, algorithm, variant }) = fitting else { return Ok(None) };
         buffers.resize(&plan, 0);
         let planned = plan.dispatch_count();
-        let (sort, dispatches) = execute(gpu, &plan, &buffers, |done| progress(done, planned))?;
-        let form = Form::Variant(variant);
-        let report = Report {
-            ran: Ran { algorithm: Some(algorithm), form },
-            dispatches,
-            bytes_moved: plan.bytes_moved_by(dispatches),
-            prepare,
-            upload,
-            sort,
-            why: task(n as usize).why(algorithm, self.crossovers(), placed.lacked.as_ref()),
-            ..Report::on_cpu(form, Duration::ZERO)
-        };
-        let sorted = Box::new(LinesOnGpu { of: self, kernels, buffers, lines });
-        Ok(Some(SortedLines { sorted, count: n as usize, report }))
+        let done = execute(gpu, &plan, &buffers, |done| progress(done, planned))?;
+        let why = task.why(algorithm, self.crossovers(), placed.lacked.as_ref());
+        let report = report(&plan, (algorithm, Form::Variant(variant)), done, [prepare, upload], why);
+        Ok(Some((self.on_device(buffers, task), report)))
     }
 }
 
 impl RemoteLines for LinesOnGpu<'_> {
     fn take(self: Box<Self>, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let Lines { bytes, map, may_return, .. } = self.lines;
-        let printed = self.of.gpu().print_lines(&self.kernels, &self.buffers, map, take)?;
+        let (gpu, mut printed) = (self.of.gpu(), 0);
+        let mut print = |keys: OnDevice| {
+            printed += gpu.print_lines(&self.kernels, keys.buffers(), map, &mut *take)?;
+            keys.keep();
+            Ok(())
+        };
+        match self.keys {
+            Keys::One(keys) => print(*keys)?,
+            Keys::Parts(merging) => merging.each(&mut print)?,
+        }
         assert!(printed == bytes || may_return, "sorted lines are the lines");
-        self.of.keep(self.buffers);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Gpu;
+    use gpusort_base::device::Select;
+    use gpusort_order::key::{ElementType, KeyMap};
+
+    fn gpu() -> OnGpu {
+        OnGpu::new(
+            Gpu::start(&Select::Index(0)).expect("a GPU, or the software one of Mesa's Vulkan drivers"),
+        )
+    }
+
+    /// The sorted text; `None` if the device refuses a line.
+    fn sorted(gpu: &OnGpu, text: &[u8], map: KeyMap, room: usize) -> Option<Vec<u8>> {
+        let fill = |place: u64, to: &mut [u8]| {
+            to.copy_from_slice(&text[place as usize..][..to.len()]);
+            Ok(())
+        };
+        let most = text.split(|&byte| byte == b'\n').count() - 1;
+        let lines = Lines { bytes: text.len() as u64, most, map, may_return: true, fill: &fill };
+        let sorted = gpu.sort_lines_in(room, room, lines, Method::default(), &mut |_, _| {}).unwrap()?;
+        assert_eq!(sorted.count, most);
+        let mut all = Vec::new();
+        let mut take = |block: &[u8]| {
+            all.extend_from_slice(block);
+            Ok(())
+        };
+        sorted.take(&mut take).unwrap();
+        Some(all)
+    }
+
+    fn lines_of(values: impl IntoIterator<Item = i128>) -> Vec<u8> {
+        values.into_iter().flat_map(|value| format!("{value}\n").into_bytes()).collect()
+    }
+
+    /// The sorted lines of integers in canonical form.
+    fn expected(text: &[u8], descending: bool) -> Vec<u8> {
+        let text = std::str::from_utf8(text).unwrap();
+        let mut values: Vec<i128> = text.lines().map(|line| line.parse().unwrap()).collect();
+        values.sort_unstable();
+        if descending {
+            values.reverse();
+        }
+        lines_of(values)
+    }
+
+    const TYPES: [(ElementType, i128, i128); 4] = [
+        (ElementType::U32, 0, u32::MAX as i128),
+        (ElementType::I32, i32::MIN as i128, i32::MAX as i128),
+        (ElementType::U64, 0, u64::MAX as i128),
+        (ElementType::I64, i64::MIN as i128, i64::MAX as i128),
+    ];
+
+    /// Integers of all lengths, with the ends of the type and powers of ten.
+    fn values(count: usize, (least, greatest): (i128, i128)) -> impl Iterator<Item = i128> {
+        let powers = (0..20).flat_map(|log10| [-1, 0, 1].map(|near| 10_i128.pow(log10) + near));
+        let near = powers.flat_map(|value| [value, -value]).chain([0, least, greatest]);
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let random = std::iter::repeat_with(move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let value = i128::from(state) >> (state % 64);
+            if state & (1 << 40) > 0 { value } else { -value }
+        });
+        near.chain(random).filter(move |value| (least..=greatest).contains(value)).take(count)
+    }
+
+    #[test]
+    fn integers_of_all_types_and_sizes_come_back_in_order() {
+        let gpu = gpu();
+        for (element, least, greatest) in TYPES {
+            for (count, descending) in [(1, false), (2, true), (700, false), (4099, true), (40_000, false)] {
+                let map = KeyMap { element, descending, nan_first: false };
+                let text = lines_of(values(count, (least, greatest)));
+                let expected = expected(&text, descending);
+                assert!(sorted(&gpu, &text, map, count).unwrap() == expected, "{element} {count}");
+                if count > 1000 {
+                    let in_parts = sorted(&gpu, &text, map, count / 3).unwrap();
+                    assert!(in_parts == expected, "{element} {count} in parts");
+                    assert!(in_parts != text);
+                    let returns = String::from_utf8(text).unwrap().replace('\n', "\r\n").into_bytes();
+                    assert!(sorted(&gpu, &returns, map, count).unwrap() == expected, "{element} CR LF");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_other_line_is_refused_wherever_it_is() {
+        let gpu = gpu();
+        let others = |(least, greatest): (i128, i128)| {
+            let beyond =
+                [least - 1, greatest + 1, least * 10 - 10, greatest * 10 + 9].map(|value| value.to_string());
+            let odd = [
+                "", " ", "-", "-0", "+5", "007", "00", "-01", "5 ", " 5", "1 2", "5\r\r", "1.5", "1e3", "0x1",
+            ];
+            let odder = ["--5", "5-", "\0", "9\0", "\u{a0}5", "\u{661}", "1,000", "5\t"].map(str::to_owned);
+            let long = ["1".repeat(21), "0".repeat(40), "9".repeat(5000)];
+            beyond.into_iter().chain(odd.map(str::to_owned)).chain(odder).chain(long).collect::<Vec<_>>()
+        };
+        for (element, least, greatest) in TYPES {
+            let map = KeyMap::ascending(element);
+            let good = "12345\n7\n".repeat(700);
+            assert!(sorted(&gpu, good.as_bytes(), map, 1400).is_some());
+            for odd in others((least, greatest)) {
+                for place in [0, 682, 683, 1400] {
+                    let before: usize = good.lines().take(place).map(|line| line.len() + 1).sum();
+                    let text = [&good[..before], &odd, "\n", &good[before..]].concat();
+                    assert!(sorted(&gpu, text.as_bytes(), map, 1401).is_none(), "{element} {odd:?} {place}");
+                }
+            }
+            if least == 0 {
+                assert!(sorted(&gpu, b"1\n-5\n", map, 2).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn more_lines_than_estimated_are_refused() {
+        let gpu = gpu();
+        let text = "5\n".repeat(5000);
+        let fill = |place: u64, to: &mut [u8]| {
+            to.copy_from_slice(&text.as_bytes()[place as usize..][..to.len()]);
+            Ok(())
+        };
+        let map = KeyMap::ascending(ElementType::I32);
+        for (most, is_taken) in [(4999, false), (5000, true)] {
+            let lines = Lines { bytes: 10_000, most, map, may_return: false, fill: &fill };
+            let sorted = gpu.sort_lines(lines, Method::default(), &mut |_, _| {}).unwrap();
+            assert_eq!(sorted.is_some(), is_taken);
+        }
     }
 }

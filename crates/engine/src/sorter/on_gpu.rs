@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use gpusort_order::{Item, KeyWords};
+use gpusort_order::{Algorithm, Item, KeyWords};
 use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
 use super::planned::{Planned, Task, first_that_fits};
 use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, partitions};
-use crate::gpu::{Buffers, Gpu, ResidentRun, execute};
+use crate::gpu::{Buffers, Gpu, ResidentRun, TextKernels, execute};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::report::{Form, Ran, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
@@ -24,6 +24,8 @@ pub(super) struct OnGpu {
     gpu: Gpu,
     crossovers: Crossovers,
     buffers: Mutex<Vec<Buffers>>,
+    /// The kernels of lines sorted so far.
+    text_kernels: Mutex<Vec<(KeyWords, TextKernels)>>,
 }
 
 /// The first of several GPUs sorts any smaller number of keys alone.
@@ -32,7 +34,7 @@ const FEW: usize = 1 << 20;
 impl OnGpu {
     pub(super) fn new(gpu: Gpu) -> Self {
         let crossovers = Crossovers::of_kind(gpu.info().kind);
-        Self { gpu, crossovers, buffers: Mutex::default() }
+        Self { gpu, crossovers, buffers: Mutex::default(), text_kernels: Mutex::default() }
     }
 
     pub(super) fn with_crossovers(self, crossovers: Crossovers) -> Self {
@@ -41,6 +43,17 @@ impl OnGpu {
 
     pub(super) fn gpu(&self) -> &Gpu {
         &self.gpu
+    }
+
+    /// Returns the kernels of lines for keys with this number of words.
+    pub(super) fn text_kernels(&self, key: KeyWords) -> TextKernels {
+        let mut made = lock(&self.text_kernels);
+        if let Some((_, kernels)) = made.iter().find(|(other, _)| *other == key) {
+            return kernels.clone();
+        }
+        let kernels = TextKernels::new(&self.gpu, key);
+        made.push((key, kernels.clone()));
+        kernels
     }
 
     pub(super) fn crossovers(&self) -> &Crossovers {
@@ -194,18 +207,15 @@ impl OnGpu {
             let form = if plan.reduces() { Form::Top } else { Form::Variant(variant) };
             (form, execute(&self.gpu, &plan, &buffers, |done| progress(done, planned))?)
         };
-        let report = Report {
-            ran: Ran { algorithm: Some(algorithm), form },
-            dispatches,
-            bytes_moved: plan.bytes_moved_by(dispatches),
-            prepare,
-            upload: allocating + upload,
-            sort,
-            why: why.filter(|_| !skip),
-            ..Report::on_cpu(form, Duration::ZERO)
-        };
+        let times = [prepare, allocating + upload];
+        let report = report(&plan, (algorithm, form), (sort, dispatches), times, why.filter(|_| !skip));
         let count = first.unwrap_or(n);
         Ok((OnDevice { of: self, buffers, shape, count }, report))
+    }
+
+    /// Returns the result of a task in these buffers.
+    pub(super) fn on_device(&self, buffers: Buffers, Task { n, shape, .. }: Task) -> OnDevice<'_> {
+        OnDevice { of: self, count: n, buffers, shape }
     }
 
     /// Merges slices of runs of this shape.
@@ -221,6 +231,21 @@ impl OnGpu {
         execute(&self.gpu, &plan, &buffers, |_| {})?;
         Ok(OnDevice { of: self, count: plan.n() as usize, buffers, shape })
     }
+}
+
+/// Returns the report of a plan: its algorithm and form, the time and the number of dispatches, and the times of
+/// compiling and of uploading.
+pub(super) fn report(
+    plan: &Plan,
+    (algorithm, form): (Algorithm, Form),
+    (sort, dispatches): (Elapsed, u64),
+    [prepare, upload]: [Duration; 2],
+    why: Option<String>,
+) -> Report {
+    let ran = Ran { algorithm: Some(algorithm), form };
+    let bytes_moved = plan.bytes_moved_by(dispatches);
+    let before = Report::on_cpu(form, Duration::ZERO);
+    Report { ran, dispatches, bytes_moved, prepare, upload, sort, why, ..before }
 }
 
 /// A plan for a task, and the room for it.
@@ -257,6 +282,16 @@ pub(super) fn given(
 }
 
 impl OnDevice<'_> {
+    /// Returns the buffers of the elements.
+    pub(super) fn buffers(&self) -> &Buffers {
+        &self.buffers
+    }
+
+    /// Leaves the buffers to the next sort.
+    pub(super) fn keep(self) {
+        self.of.keep(self.buffers);
+    }
+
     /// Copies the positions, or the keys of elements without positions, into `to`, which has room for them.
     pub(super) fn bring_to(self, to: &mut [u8]) -> Result<(), Error> {
         if self.shape.payload {

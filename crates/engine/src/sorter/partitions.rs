@@ -35,7 +35,7 @@ use gpusort_cpu as cpu;
 const WORKERS: usize = 2;
 
 /// The maximum number of elements in a partition: several partitions are under way at the same time.
-const MOST: usize = 1 << 28;
+pub(super) const MOST: usize = 1 << 28;
 
 /// Fewer elements are not worth a second partition.
 const LEAST: usize = 1 << 16;

@@ -80,6 +80,14 @@ impl<'a> ResidentRuns<'a> {
         Ok((Some(Box::new(result).bring()?), report))
     }
 
+    /// Keeps a sorted partition that begins at this position.
+    pub(super) fn add(&self, begin: usize, sorted: OnDevice) -> Result<(), Error> {
+        let run = ResidentRun::new(self.gpu.gpu(), sorted.count as u32, self.shape)?;
+        sorted.stay(&run);
+        lock(&self.runs).get_or_insert_default().push((begin, run));
+        Ok(())
+    }
+
     /// Downloads all resident partitions; no later partition stays.
     fn bring_all(&self) -> Result<(), Error> {
         // The lock makes other workers wait for the memory.
@@ -172,7 +180,7 @@ impl<'a> Merging<'a> {
     }
 
     /// Merges one window after another. `take` gets a window during the merge of the next one.
-    fn each(&self, take: &mut dyn FnMut(OnDevice<'a>) -> Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn each(&self, take: &mut dyn FnMut(OnDevice<'a>) -> Result<(), Error>) -> Result<(), Error> {
         let ends = &self.ends;
         let merge = |window: usize| {
             let begin = |run: usize| if window > 0 { ends[window - 1][run] } else { 0 };

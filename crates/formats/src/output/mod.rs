@@ -1,6 +1,8 @@
 //! Outputs: a file to replace atomically, a device or pipe, standard output, memory.
 
 mod folder;
+#[cfg(target_os = "linux")]
+mod mapped;
 mod replacement;
 mod under_way;
 
@@ -231,6 +233,15 @@ impl<'w> Output<'w> {
         }
     }
 
+    /// Prepares memory for an output of this number of bytes, where this makes writing a new file faster.
+    pub fn map(&mut self, bytes: u64) {
+        if let Destination::Replacing(replacement) = &mut self.to
+            && self.compressing.is_none()
+        {
+            replacement.map(bytes);
+        }
+    }
+
     /// Returns the bytes of memory under reservation for the output, if files are in memory.
     pub fn taking(&self) -> u64 {
         if let Destination::Replacing(replacement) = &self.to { replacement.taking() } else { 0 }
@@ -336,7 +347,7 @@ impl Write for Destination<'_> {
         match self {
             Self::Writer(writer) => writer.write(bytes),
             Self::Through(file) => file.write(bytes),
-            Self::Replacing(replacement) => replacement.file.write(bytes),
+            Self::Replacing(replacement) => replacement.write(bytes),
             #[cfg(feature = "arrow")]
             Self::Held(spool, _) => spool.write(bytes),
             Self::Folder(folder) => folder.write(bytes),

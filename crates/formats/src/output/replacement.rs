@@ -9,7 +9,7 @@
 //! complete file gets the old file's owner, group, mode, access control list and attributes.
 
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, Seek, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -20,6 +20,8 @@ use tempfile::TempPath;
 #[cfg(target_os = "linux")]
 use crate::{file::is_in_memory, parallel};
 
+#[cfg(target_os = "linux")]
+use super::mapped::{Mapped, WINDOW};
 use super::under_way::{Registered, undisturbed, until};
 
 /// A new file.
@@ -33,6 +35,9 @@ pub(super) struct Replacement {
     existing: Option<File>,
     /// The thread that reserves space in memory, and the number of bytes.
     reserving: Option<(JoinHandle<()>, u64)>,
+    /// The content on its way through memory.
+    #[cfg(target_os = "linux")]
+    mapped: Option<Mapped>,
 }
 
 /// A unique temporary name in the target's folder, removed when this value is dropped.
@@ -60,7 +65,43 @@ impl Replacement {
                 .map(|(file, name)| (file, Some(name)))?,
         };
         let (folder, target) = (folder.to_owned(), target.to_owned());
-        Ok(Self { file, name, folder, target, existing, reserving: None })
+        Ok(Self {
+            file,
+            name,
+            folder,
+            target,
+            existing,
+            reserving: None,
+            #[cfg(target_os = "linux")]
+            mapped: None,
+        })
+    }
+
+    /// Prepares memory for a content of this number of bytes, which is written next.
+    pub(super) fn map(&mut self, bytes: u64) {
+        #[cfg(target_os = "linux")]
+        if self.name.is_none() {
+            self.mapped = Mapped::begin(&self.file, bytes, WINDOW);
+        }
+        if !self.is_mapped() {
+            self.expect(bytes);
+        }
+    }
+
+    fn is_mapped(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.mapped.is_some();
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
+    /// Writes bytes, and returns their number.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(target_os = "linux")]
+        if let Some(mapped) = &mut self.mapped {
+            return mapped.write(&self.file, bytes).map(|()| bytes.len());
+        }
+        self.file.write(bytes)
     }
 
     /// Reserves space for this number of bytes.
@@ -69,6 +110,9 @@ impl Replacement {
         {
             /// In memory, a reservation of this number of bytes takes a tenth of a second.
             const MANY: u64 = 1 << 28;
+            if self.is_mapped() {
+                return;
+            }
             self.settle();
             let reserve = move |file: &File| {
                 // Even after a failure, part of the space may be reserved. The excess is truncated at the end.
@@ -113,6 +157,10 @@ impl Replacement {
     pub(super) fn complete(&mut self) -> io::Result<()> {
         self.settle();
         // Reserved space may make the file longer than its content.
+        #[cfg(target_os = "linux")]
+        if let Some(mapped) = self.mapped.take() {
+            self.file.seek(io::SeekFrom::Start(mapped.written))?;
+        }
         let written = self.file.stream_position()?;
         self.file.set_len(written)?;
         // Windows replaces no open file.
@@ -153,7 +201,8 @@ fn unnamed(folder: &Path, mode: u32) -> Option<File> {
     {
         use rustix::fs::{Mode, OFlags};
 
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        // Maps are read, too.
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
         let (ours, there) = (file.metadata().ok()?, std::fs::metadata(magic_link(&file)).ok()?);
         ((ours.dev(), ours.ino()) == (there.dev(), there.ino())).then_some(file)
