@@ -340,6 +340,18 @@ fn points_are_two_columns_of_numbers() {
     assert!(said.contains("1.0"), "{said}");
 }
 
+/// A list of 23 MB; a name took ten times its bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_list_of_names_takes_little_memory() {
+    let folder = Folder::new();
+    folder.write("list.txt", (0..2_000_000).map(|number| format!("name{number}\n")).collect::<String>());
+    folder.write("in.csv", "x\nname12\nother\nname7\n");
+    let sort = "exec \"$0\" sort -q -d cpu -k x:list=list.txt in.csv -o out.csv";
+    exits(&format!("ulimit -v 300000; {sort}"), &folder, 0);
+    assert_eq!(fs::read_to_string(folder.arg("out.csv")).unwrap(), "x\nname7\nname12\nother\n");
+}
+
 /// Names in an order of their own: of a list, and of months.
 #[test]
 fn names_have_an_order_of_their_own() {

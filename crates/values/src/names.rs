@@ -1,6 +1,6 @@
 //! Names in an order of their own: months, and the names of a list.
 
-use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
 
 use crate::time::month;
 
@@ -26,33 +26,67 @@ pub(crate) fn push_month(name: &[u8], to: &mut Vec<u8>) {
 }
 
 /// The names of a list, in an order of their own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names(HashMap<Vec<u8>, u32>);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// All names, one behind another.
+    text: Vec<u8>,
+    /// The end of each name in the text.
+    ends: Vec<usize>,
+    /// A hash table with free slots: the place of a name and 1 in the first slot from its hash on that was free, or 0.
+    slots: Vec<u32>,
+}
 
 impl Names {
     /// Reads the names of a list: the first field of each line, split at blanks. A repeated name has its first place.
     pub fn of_list(list: &[u8]) -> Self {
         let list = list.strip_prefix("\u{feff}".as_bytes()).unwrap_or(list);
-        let fields =
-            |line: &[u8]| line.trim_ascii_start().split(u8::is_ascii_whitespace).next().map(<[u8]>::to_vec);
-        let names = list.split(|&byte| byte == b'\n').filter_map(fields).filter(|name| !name.is_empty());
-        let mut places = HashMap::new();
-        for name in names {
-            let place = places.len() as u32;
-            places.entry(name).or_insert(place);
-        }
-        Self(places)
+        let lines = list.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+        let names = lines.filter_map(|line| line.split(u8::is_ascii_whitespace).next());
+        Self::of(names.filter(|name| !name.is_empty()))
     }
 
     /// Returns the names as they compare without ASCII case.
     #[must_use]
     pub fn ignoring_case(&self) -> Self {
-        let mut places = HashMap::new();
-        for (name, &place) in &self.0 {
-            let least = places.entry(name.to_ascii_uppercase()).or_insert(place);
-            *least = place.min(*least);
+        Self::of((0..self.ends.len()).map(|place| self.name(place).to_ascii_uppercase()))
+    }
+
+    fn of(names: impl Iterator<Item = impl AsRef<[u8]>> + Clone) -> Self {
+        let (mut count, mut bytes) = (0_usize, 0);
+        for name in names.clone() {
+            (count, bytes) = (count + 1, bytes + name.as_ref().len());
         }
-        Self(places)
+        let slots = vec![0; (count + count / 3 + 1).next_power_of_two()];
+        let mut all = Self { text: Vec::with_capacity(bytes), ends: Vec::with_capacity(count), slots };
+        for name in names {
+            let slot = all.slot(name.as_ref());
+            if all.slots[slot] == 0 {
+                all.text.extend_from_slice(name.as_ref());
+                all.ends.push(all.text.len());
+                all.slots[slot] = all.ends.len() as u32;
+            }
+        }
+        all
+    }
+
+    fn name(&self, place: usize) -> &[u8] {
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[begin..self.ends[place]]
+    }
+
+    /// The slot of this name, or the free slot where it belongs.
+    fn slot(&self, name: &[u8]) -> usize {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(name);
+        let mut slot = hasher.finish() as usize;
+        loop {
+            slot %= self.slots.len();
+            match self.slots[slot] {
+                0 => return slot,
+                next if self.name(next as usize - 1) == name => return slot,
+                _ => slot += 1,
+            }
+        }
     }
 
     /// Appends bytes that compare as texts do in the order of the list. Texts that the list lacks come last,
@@ -60,11 +94,11 @@ impl Names {
     pub fn push(&self, text: &[u8], ignores_case: bool, descending: bool, to: &mut Vec<u8>) {
         let upper = ignores_case.then(|| text.to_ascii_uppercase());
         let text = upper.as_deref().unwrap_or(text);
-        let place = self.0.get(text);
-        to.push(u8::from(place.is_some() == descending));
+        let place = self.slots[self.slot(text)];
+        to.push(u8::from((place > 0) == descending));
         match place {
-            Some(place) => to.extend(place.to_be_bytes()),
-            None => to.extend_from_slice(text),
+            0 => to.extend_from_slice(text),
+            place => to.extend(place.to_be_bytes()),
         }
     }
 }
