@@ -198,6 +198,41 @@ fn damaged_tables_are_refused() {
     assert!(refused > cases / 2, "{refused} were refused");
 }
 
+/// The levels of a column for rows that no other column has. In little memory, columns are read apart.
+#[test]
+fn a_page_with_more_values_than_rows_is_refused() {
+    let folder = Folder::new();
+    let (text, table) = (folder.write("in.csv", "a,b\n1,\n2,3\n,4\n"), folder.arg("out.parquet"));
+    assert!(run(&["-q", "-k", "a", &text, "-o", &table], "").status.success());
+    let whole = fs::read(&table).unwrap();
+    // The header of a page of data, and its number of values, in zigzag.
+    let head = |number: u8| [0x2C, 0x15, 2 * number];
+    let places: Vec<usize> = (0..whole.len() - 3).filter(|&at| whole[at..at + 3] == head(3)).collect();
+    assert_eq!(places.len(), 2);
+    for place in places {
+        for number in [2, 4, 7, 9] {
+            let mut bytes = whole.clone();
+            bytes[place..place + 3].copy_from_slice(&head(number));
+            for is_whole in [true, false] {
+                assert_eq!(sort(&bytes, Format::Parquet, is_whole), None, "{number} values, {is_whole}");
+            }
+        }
+    }
+}
+
+/// The header of a dictionary claims a billion numbers, and the library would take memory for them.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_dictionary_that_claims_too_much_is_refused_before_memory_is_taken() {
+    let folder = Folder::new();
+    // The fuzzer's bytes begin with its options.
+    let found = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus/columns/23")).unwrap();
+    let file = folder.write("in.parquet", &found[2..]);
+    exits(&format!("ulimit -v 2000000; exec \"$0\" sort -q -k a -o /dev/null {file}"), &folder, 2);
+    let said = refused(&["sort", "-k", "a", &file], "");
+    assert!(said.contains("a dictionary page claims more values than it can have"), "{said}");
+}
+
 /// A file that was cut anywhere has lost rows, and what is behind its end may be rows.
 #[test]
 fn a_table_that_was_cut_or_goes_on_is_an_error() {

@@ -87,7 +87,7 @@ impl<'a> Reading<'a> {
     pub(super) fn read(&self, part: Part, rows: usize) -> Result<Batches<'a>, Error> {
         self.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
         let table = &self.tables.all[part.table];
-        let batches = table.read(part.number, &self.columns, rows, self.views)?;
+        let batches = table.read(part.number, &self.columns, rows, self.views);
         let how = self.clone();
         Ok(Box::new(batches.map(move |batch| {
             let (_, columns, rows) = batch?.into_parts();
@@ -154,7 +154,7 @@ impl<'a> Reading<'a> {
             return self.read(part, rows);
         }
         let reader = |&column| table.read(part.number, &[column], rows, self.views);
-        let mut readers = self.columns.iter().map(reader).collect::<Result<Vec<_>, _>>()?;
+        let mut readers: Vec<_> = self.columns.iter().map(reader).collect();
         let how = self.clone();
         Ok(Box::new(iter::from_fn(move || {
             let read: Option<Vec<_>> = map_parts(&mut readers, Iterator::next).into_iter().collect();

@@ -11,6 +11,7 @@ pub mod dictionaries;
 pub mod from_text;
 pub mod ipc;
 mod kind;
+mod pages;
 pub mod parquet;
 mod settings;
 mod stored;
@@ -107,16 +108,10 @@ impl Table {
     /// # Errors
     ///
     /// I/O errors; invalid data.
-    pub fn read(
-        &self,
-        part: usize,
-        columns: &[usize],
-        rows: usize,
-        views: bool,
-    ) -> Result<Batches<'static>, Error> {
+    pub fn read(&self, part: usize, columns: &[usize], rows: usize, views: bool) -> Batches<'static> {
         match self {
             Self::Parquet(file) => file.read(part, columns, rows, views),
-            Self::Arrow(file) => Ok(file.read(part, columns)),
+            Self::Arrow(file) => file.read(part, columns),
         }
     }
 }

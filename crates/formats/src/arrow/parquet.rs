@@ -13,14 +13,12 @@ use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, statistics::StatisticsConverter,
+    ArrowReaderMetadata, ArrowReaderOptions, statistics::StatisticsConverter,
 };
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
 };
-use parquet::arrow::{
-    ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, ProjectionMask, add_encoded_arrow_schema_to_metadata,
-};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};
 use parquet::basic::{BrotliLevel, Compression, ConvertedType, GzipLevel, Type, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData, SortingColumn};
@@ -29,6 +27,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{SchemaDescriptor, Type as SchemaType};
 
 use super::arrays::{map_within, within};
+use super::pages::reader;
 use super::settings::{with_column, with_encoding};
 use super::stored::{Batches, Stored, caught, guarded};
 use crate::error::Error;
@@ -85,35 +84,37 @@ impl File {
         self.as_is.metadata().row_groups().iter().map(bytes).collect()
     }
 
-    pub(super) fn read(
-        &self,
-        part: usize,
-        columns: &[usize],
-        rows: usize,
-        views: bool,
-    ) -> Result<Batches<'static>, Error> {
-        let metadata = self.metadata(views);
-        let mut reader = guarded(&self.name, WHAT, || {
-            let reader = reader(&self.stored, metadata.clone(), columns);
-            reader.with_row_groups(vec![part]).with_batch_size(rows.max(1)).build()
-        })?;
+    pub(super) fn read(&self, part: usize, columns: &[usize], rows: usize, views: bool) -> Batches<'static> {
+        let (name, stored, metadata) = (self.name.clone(), self.stored.clone(), self.metadata(views).clone());
+        let (columns, mut open) = (columns.to_vec(), None);
         let mut left = metadata.metadata().row_group(part).num_rows().unsigned_abs();
-        let (name, mut is_over) = (self.name.clone(), false);
-        Ok(Box::new(std::iter::from_fn(move || {
-            if is_over {
+        // A reader takes memory, for its first batch until its last.
+        Box::new(std::iter::from_fn(move || {
+            if left == 0 {
                 return None;
             }
-            let next = guarded(&name, WHAT, || reader.next().transpose()).transpose();
-            is_over = !matches!(next, Some(Ok(_)));
-            match &next {
-                Some(Ok(batch)) => left = left.saturating_sub(batch.num_rows() as u64),
-                None if left > 0 => {
-                    return Some(Err(Error::input(&name, "invalid Parquet: rows are missing")));
+            let next = guarded(&name, WHAT, || -> Result<_, Box<dyn std::error::Error>> {
+                let reader = match &mut open {
+                    Some(reader) => reader,
+                    none => none.insert(reader(&stored, &metadata, part, &columns, rows)?),
+                };
+                let batch = reader.next().transpose()?.ok_or("rows are missing")?;
+                let more = "a column has more values than its row group has rows";
+                left = left.checked_sub(batch.num_rows() as u64).ok_or(more)?;
+                // Columns that are read apart would end with the shortest, and the damage of another be missed.
+                if left == 0 && reader.next().transpose()?.is_some() {
+                    return Err(more.into());
                 }
-                _ => {}
+                Ok(batch)
+            });
+            if next.is_err() {
+                left = 0;
             }
-            next
-        })))
+            if left == 0 {
+                open = None;
+            }
+            Some(next)
+        }))
     }
 
     fn metadata(&self, views: bool) -> &ArrowReaderMetadata {
@@ -173,17 +174,6 @@ fn read_as(
     let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
     let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options)
-}
-
-/// Begins to read these columns.
-fn reader(
-    stored: &Stored,
-    metadata: ArrowReaderMetadata,
-    columns: &[usize],
-) -> ParquetRecordBatchReaderBuilder<Stored> {
-    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(stored.clone(), metadata);
-    let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
-    builder.with_projection(mask)
 }
 
 /// The type with views of texts, and with the values of dictionaries.
@@ -363,6 +353,8 @@ fn with_times(
     mut metadata: ArrowReaderMetadata,
     stored: &Stored,
 ) -> Result<ArrowReaderMetadata, Error> {
+    /// The rows of a batch.
+    const ROWS: usize = 1 << 13;
     let columns = metadata.parquet_schema().columns().iter().enumerate();
     let leaves = columns.filter(|(_, column)| column.physical_type() == Type::INT96).map(|(leaf, _)| leaf);
     for leaf in leaves.collect::<Vec<_>>() {
@@ -379,14 +371,17 @@ fn with_times(
             read_as(&metadata, fields)
         };
         let (are_fine, are_wide) = guarded(name, WHAT, || {
-            let read = |unit| reader(stored, in_unit(unit)?, &[root]).build();
+            let (micros, nanos) = (in_unit(TimeUnit::Microsecond)?, in_unit(TimeUnit::Nanosecond)?);
+            let read = |metadata, group| reader(stored, metadata, group, &[root], ROWS);
             let (mut are_fine, mut are_wide) = (false, false);
-            for (micros, nanos) in read(TimeUnit::Microsecond)?.zip(read(TimeUnit::Nanosecond)?) {
-                let (micros, nanos) = (micros?.column(0).to_data(), nanos?.column(0).to_data());
-                for (&micro, &nano) in micros.buffer::<i64>(0).iter().zip(nanos.buffer::<i64>(0)) {
-                    match micro.checked_mul(1000) {
-                        Some(least) => are_fine |= nano != least,
-                        None => are_wide = true,
+            for group in 0..metadata.metadata().num_row_groups() {
+                for (micros, nanos) in read(&micros, group)?.zip(read(&nanos, group)?) {
+                    let (micros, nanos) = (micros?.column(0).to_data(), nanos?.column(0).to_data());
+                    for (&micro, &nano) in micros.buffer::<i64>(0).iter().zip(nanos.buffer::<i64>(0)) {
+                        match micro.checked_mul(1000) {
+                            Some(least) => are_fine |= nano != least,
+                            None => are_wide = true,
+                        }
                     }
                 }
             }
