@@ -682,6 +682,23 @@ fn a_sort_in_parts_keeps_to_its_memory_with_any_keys() {
     }
 }
 
+/// Each column of an open row group, and of a batch, takes memory beside its values.
+#[cfg(target_os = "linux")]
+#[test]
+fn thousands_of_columns_take_little_memory() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..6000).map(|number| format!("c{number}")).collect();
+    let of = |seed| random(seed).take(400).map(|number| (number % 1000) as i64).collect();
+    let columns = names.iter().zip(0..).map(|(name, seed)| column(name, of(seed))).collect();
+    let arrow = write_arrow(&folder, "in.arrow", columns, 100);
+    for (from, to) in [(&arrow[..], "a.parquet"), ("a.parquet", "b.parquet"), ("b.parquet", "c.arrow")] {
+        let sort = format!("exec \"$0\" sort -q -d cpu -k c7 --memory 64M {from} -o {to}");
+        exits(&format!("ulimit -v 400000; {sort}"), &folder, 0);
+    }
+    let rows = |name: &str| sorted(&["sort", "-q", "-k", "c7", "--to", "csv", &folder.arg(name)], "");
+    assert_eq!(rows("in.arrow"), rows("c.arrow"));
+}
+
 /// The texts of 600,000 rows have more bytes than there is memory for.
 #[cfg(target_os = "linux")]
 #[test]

@@ -79,7 +79,7 @@ impl<'a> Merging<'a> {
         let mut reader = Reader::new(self.reading.clone());
         let mut report = Report::new(self.job.ask.format);
         let runs = (self.reading.tables.bytes / limit.max(1) + 2).min(FAN_IN as u64);
-        let rows = (self.window(runs) / WINDOW).clamp(1 << 5, 1 << 15);
+        let rows = (self.window(runs) / WINDOW).clamp(self.reading.least(1 << 5), 1 << 15);
         let start = Instant::now();
         let mut part = reader.next(limit)?;
         report.phases.read = start.elapsed();
@@ -144,7 +144,7 @@ impl<'a> Merging<'a> {
         /// gathered, and waiting to be encoded.
         const PART: u64 = 6;
         let rows = super::room(&self.job.budget) / PART / runs.max(1) / self.reading.row_bytes();
-        usize::try_from(rows).unwrap_or(usize::MAX).clamp(1 << 7, 1 << 17)
+        usize::try_from(rows).unwrap_or(usize::MAX).clamp(self.reading.least(1 << 7), 1 << 17)
     }
 
     /// Ends the open run.
@@ -297,7 +297,7 @@ impl Merging<'_> {
         };
         let Part { table: number, first: mut at, .. } = parts[0];
         let table = &reading.tables.all[number];
-        let rows = (window / WINDOW).max(1 << 10);
+        let rows = (window / WINDOW).max(reading.least(1 << 10));
         let mut last = Last::default();
         let show = |piece: &Piece, record, key| reading.show(piece, record, key);
         let piece = move |batch| {

@@ -233,6 +233,13 @@ impl<'a> Reading<'a> {
         Ok(Piece::of_rows(decoded.keys(batch.num_rows())?, batch, first, self.tables.size_of_row() as usize))
     }
 
+    /// Returns the fewest rows of a batch: as many as usual, or fewer if rows are large.
+    pub(super) fn least(&self, usual: usize) -> usize {
+        const BYTES: u64 = 1 << 17;
+        const FEW: usize = 8;
+        usize::try_from(BYTES / self.row_bytes().max(1)).unwrap_or(usize::MAX).clamp(FEW, usual)
+    }
+
     /// Returns the approximate bytes of a row in a merge, with its keys.
     pub(super) fn row_bytes(&self) -> u64 {
         /// The bytes of a single key held as a word.
@@ -293,8 +300,9 @@ impl<'a> Reader<'a> {
         let (mut batches, mut taken) = (Vec::new(), 0);
         // The batches of a sort in parts are short, since readers grow them by doubling.
         let most = if bytes == u64::MAX { ROWS } else { 1 << 16 };
-        let rows =
-            usize::try_from(bytes / 8 / self.how.tables.row_bytes()).unwrap_or(most).clamp(1 << 8, most);
+        let rows = usize::try_from(bytes / 8 / self.how.tables.row_bytes())
+            .unwrap_or(most)
+            .clamp(self.how.least(1 << 8), most);
         while taken < bytes {
             self.how.tables.job.watch.set(self.rows);
             if let Some(batch) = self.open.next().transpose()? {

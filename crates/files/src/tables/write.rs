@@ -36,6 +36,10 @@ const FEW: usize = 16;
 /// The least limit of a row group in bytes: encoders take memory before their first row.
 const LEAST: usize = 8 << 20;
 
+/// The approximate bytes that an encoder takes before its first row. Where the encoders of all columns would take more than
+/// a row group may, a row group is written column by column.
+const ENCODER: usize = 80 << 10;
+
 /// Returns the sorting columns of these keys; empty if Parquet cannot express the order.
 pub(super) fn order_of(keys: &[TableKey]) -> Vec<SortedColumn> {
     let order = |key: &TableKey| {
@@ -303,6 +307,11 @@ impl Groups<'_, '_> {
             if self.open.is_none() {
                 // A file does not end with a small row group.
                 self.make_room(self.layout.split.map_or(0, |split| split / 8))?;
+            }
+            if self.open.is_none() && batch.num_columns() * ENCODER > self.most {
+                let rows: Vec<u32> = (0..count as u32).collect();
+                self.write_all(&mut arrays::chunks(vec![batch]), &rows)?;
+                continue;
             }
             let (encoders, done) = match &mut self.open {
                 Some(open) => open,
