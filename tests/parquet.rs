@@ -16,7 +16,7 @@ use arrow_schema::{Field, Schema};
 use gpusort::Format;
 use gpusort::files::{Check, Input, Key, Merge, Sort};
 
-use crate::support::command::{BINARY, exits, gpusort, refused, run, sorted, stderr};
+use crate::support::command::{self, BINARY, exits, gpusort, refused, run, sorted, stderr};
 use crate::support::files::{Folder, fixture};
 use crate::support::inputs::random;
 use crate::support::process::{end, peak_while_alive, send, wait_until};
@@ -270,6 +270,21 @@ fn a_table_comes_from_a_pipe() {
     }
 }
 
+/// Columns have types, which are not found in values.
+#[test]
+fn the_types_of_columns_are_not_reported_as_found() {
+    let folder = Folder::new();
+    for name in ["cities.parquet", "cities.arrow"] {
+        let file = fixture(name);
+        let sorted = folder.arg(name);
+        for args in [["sort", "-k", "people", &file], ["merge", "-k", "people", &sorted]] {
+            let said = command::sorted(&[&args[..], &["-v", "-o", &sorted]].concat(), "");
+            assert!(said.contains("8 rows by 'people'"), "{said}");
+            assert!(!said.contains("kinds found in the fields"), "{said}");
+        }
+    }
+}
+
 #[test]
 fn a_damaged_file_leaves_the_output_as_it_is() {
     let folder = Folder::new();
@@ -371,12 +386,14 @@ fn what_a_format_cannot_hold_is_an_error_that_names_the_column() {
         &["sort", "-f", "jsonl", "-k", "id", "--to", "parquet"],
         "{\"id\":1,\"a\":1}\n{\"id\":2,\"a\":\"x\"}\n",
     );
-    assert!(mixed.contains("column 'a' has a value of another type than the values before"), "{mixed}");
+    let problem = "column 'a' has a value of another type than the values before: \"x\"; use --to jsonl";
+    assert!(mixed.contains(problem), "{mixed}");
     for other in ["oops", "[1,\"x\"]", "7"] {
         let lines = format!("{{\"a\":2}}\n{other}\n{{\"a\":1}}\n");
         let args = ["sort", "-f", "jsonl", "-k", "a:number", "--invalid", "last", "--to", "parquet"];
         let error = refused(&args, &lines);
-        assert!(error.contains("is not a JSON object, so it has no columns"), "{other}: {error}");
+        let problem = "is not a JSON object, so it has no columns; use --to jsonl";
+        assert!(error.contains(problem), "{other}: {error}");
     }
     let commented = "# x\n{\"a\":2}\n{\"a\":1}\n";
     let args = ["sort", "-q", "-f", "jsonl", "-k", "a", "--comments", "--to", "csv"];

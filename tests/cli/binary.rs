@@ -140,3 +140,24 @@ fn bytes_that_are_no_text_in_a_npy_header_are_refused() {
     refused(&["sort", "--each", "--in-place", "-q", &bad, &good], "");
     assert!(fs::read(&good).unwrap().ends_with(&[1, 0, 0, 0, 2, 0, 0, 0]));
 }
+
+#[test]
+fn a_shuffle_of_binary_numbers_blames_no_key() {
+    let folder = Folder::new();
+    let said = refused(&["shuffle", &folder.write("n.u32", [0; 8])], "");
+    assert!(said.contains("shuffles take lines, CSV, TSV or JSON Lines; convert"), "{said}");
+    assert!(!said.contains("--key"), "{said}");
+}
+
+/// Names that nobody can read would be listed.
+#[test]
+fn a_missing_column_of_binary_data_lists_no_names() {
+    let folder = Folder::new();
+    let data = folder.write("data", b"\x7FELF\x02\0\0,\xFF\0,a\n1,2,3\n");
+    for args in [&["-k", "price", "--header"][..], &["-k", "price", "--from", "csv"]] {
+        let said = refused(&[&["sort", &data], args].concat(), "");
+        let problem =
+            "no column 'price': the first row has a NUL, so the file may be binary data; use --from bin";
+        assert!(said.contains(problem), "{said}");
+    }
+}

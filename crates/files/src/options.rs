@@ -184,7 +184,7 @@ impl Options {
         if self.inputs.len() > 1 {
             self.inputs.iter().try_for_each(Input::check)?;
         }
-        let known = self.format.map_or_else(|| format_by_names(&self.inputs), |format| Ok(Some(format)))?;
+        let known = self.named_format()?;
         let content = known.unwrap_or(Format::Text);
         let plain = self.inputs.iter().map(|input| input.clone().cancelled_by(&self.cancel));
         let mut inputs: Vec<Input> = plain.map(|input| decompressed(input, content, self.memory)).collect();
@@ -338,6 +338,11 @@ impl Options {
         ]
     }
 
+    /// Returns the format that the options or the names of the inputs say.
+    pub(super) fn named_format(&self) -> Result<Option<Format>, Error> {
+        self.format.map_or_else(|| format_by_names(&self.inputs), |format| Ok(Some(format)))
+    }
+
     /// Returns true if an option concerns lines or their fields.
     pub(super) fn says_lines(&self) -> bool {
         let are_of_lines = |option| !matches!(option, "no-header" | "type");
@@ -409,7 +414,7 @@ fn format_by_names(inputs: &[Input]) -> Result<Option<Format>, Error> {
         let format = extension(input).and_then(|extension| extension.format);
         format.filter(|&format| format != Format::Text)
     };
-    let first = format(&inputs[0]);
+    let first = inputs.first().and_then(format);
     let Some(other) = inputs.iter().find(|&input| format(input) != first) else { return Ok(first) };
     let name = |input: &Input| format(input).map_or("text or lines", Format::name);
     let [one, two] = [&inputs[0], other].map(|input| format!("{} is {}", input.name(), name(input)));

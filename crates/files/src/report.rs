@@ -143,7 +143,7 @@ pub struct ExplainedKey {
     pub kind: String,
     /// True if the largest value comes first.
     pub descending: bool,
-    /// True if the kind was found in the fields; false for a given kind.
+    /// True if the kind was found in the fields; false for a given kind, and for the type of a column.
     pub is_found: bool,
     /// True for the whole record of lines without a key, which decides only between equal keys.
     pub is_last_resort: bool,

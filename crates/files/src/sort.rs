@@ -231,7 +231,8 @@ impl<'a> Sort<'a> {
             }
             asked.keys.push(per);
         }
-        if shuffle.is_some() {
+        // Binary numbers have no records, and are refused below.
+        if shuffle.is_some() && !options.named_format()?.is_some_and(Format::is_bits) {
             asked.keys = vec![Key::record()];
         }
         let (inputs, mut decisions) = asked.resolve(to_bits, to_table)?;

@@ -1,13 +1,13 @@
 //! Decides the types of columns for a conversion into another format.
 
 use super::look::Look;
-use gpusort_base::error::Error;
+use gpusort_base::error::{Error, Hint};
 use gpusort_base::format::Format;
 use gpusort_formats::arrow::from_text::TextColumns;
 use gpusort_formats::fields::{Dialect, Header};
 use gpusort_formats::spelling::Spelling;
 
-/// Decides the types of all columns by the sample.
+/// Decides the types of all columns by the sample, for a conversion from one format to another.
 ///
 /// # Errors
 ///
@@ -16,7 +16,7 @@ pub(super) fn columns(
     look: &Look,
     (dialect, header): (Dialect, &Header),
     spelling: &Spelling,
-    to: Format,
+    (from, to): (Format, Format),
 ) -> Result<TextColumns, Error> {
     let name = || look.first().map_or_else(String::new, |text| text.parts[0].name.clone());
     let columns = TextColumns::new(dialect, spelling, to, header);
@@ -29,7 +29,8 @@ pub(super) fn columns(
                 // Quotes may mislead about the beginning of a row in the middle of a file.
                 (Err(_), Some(before)) => columns = before,
                 (Err((row, problem)), None) => {
-                    return Err(Error::input(look.place(base + (body.start + row) as u64)?, problem));
+                    let place = look.place(base + (body.start + row) as u64)?;
+                    return Err(Error::input(place, problem).hinting(Hint::To(from)));
                 }
             }
         }

@@ -189,7 +189,7 @@ impl Decider<'_> {
         #[cfg(feature = "arrow")]
         if let Some(to) = asked.to.filter(|&to| to != format && format != Format::Lines) {
             decisions.columns =
-                Some(converted::columns(&self.look, (dialect, header), &asked.by.spelling, to)?);
+                Some(converted::columns(&self.look, (dialect, header), &asked.by.spelling, (format, to))?);
         }
         match first {
             None => return Ok(Decisions { is_nothing: true, ..decisions }),

@@ -298,7 +298,7 @@ impl<'a> Tables<'a> {
             return Err(Error::input(self.all[table].name(), problem));
         }
         let explained = keys.iter().filter(|key| key.axis != Some(Axis::Second));
-        let explained = explained.map(|key| ExplainedKey::of(&key.name, &key.kind(), key.order, true));
+        let explained = explained.map(|key| ExplainedKey::of(&key.name, &key.kind(), key.order, false));
         self.job.table_keys.get_or_init(|| explained.collect());
         Ok(keys)
     }

@@ -12,6 +12,7 @@ use super::key::{Axis, ColumnRef, Key, KeyMeaning, KeySpec, Kind, Modifiers, dir
 use super::rows::{LONE_CR, UNCLOSED, for_each_field, has_lone_cr};
 use crate::blanks::trimmed;
 use crate::error::{Error, Hint, Remedy};
+use crate::format::Format;
 use crate::human::quoted;
 use crate::json::{self, Path};
 use crate::order::{KeyOrder, Reading, TextOrder};
@@ -332,6 +333,10 @@ impl Header {
                 quoted(word),
                 self.shown()
             )));
+        }
+        if self.names().any(|name| name.contains(&0)) {
+            let missing = missing + ": the first row has a NUL, so the file may be binary data";
+            return Err(wrong(missing).hinting(Hint::Format(Format::Binary)));
         }
         let missing = format!("{missing}; columns: {}", self.shown());
         Err(wrong(missing).hinting(self.separator().map_or(Hint::NoColumn, Hint::Delimiter)))
