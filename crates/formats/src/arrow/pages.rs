@@ -33,7 +33,8 @@ pub(super) fn reader(
     let levels = parquet_to_arrow_field_levels(&schema, ProjectionMask::all(), Some(&fields))?;
     let is_read = |leaf: &usize| columns.binary_search(&of_file.get_column_root_idx(*leaf)).is_ok();
     let leaves = (0..of_file.num_columns()).filter(is_read).collect();
-    let group = Group { stored: Arc::new(stored.clone()), metadata: metadata.metadata(), group, leaves };
+    let group =
+        Group { stored: Arc::new(stored.clone()), metadata: metadata.metadata(), number: group, leaves };
     let rows = rows.min(RowGroups::num_rows(&group)).max(1);
     ParquetRecordBatchReader::try_new_with_row_groups(&levels, &group, rows, None)
 }
@@ -42,24 +43,24 @@ pub(super) fn reader(
 struct Group<'m> {
     stored: Arc<Stored>,
     metadata: &'m ParquetMetaData,
-    group: usize,
+    number: usize,
     /// The places of the leaves of these columns among all leaves.
     leaves: Vec<usize>,
 }
 
 impl RowGroups for Group<'_> {
     fn num_rows(&self) -> usize {
-        self.metadata.row_group(self.group).num_rows().unsigned_abs() as usize
+        self.metadata.row_group(self.number).num_rows().unsigned_abs() as usize
     }
 
     fn column_chunks(&self, leaf: usize) -> Result<Box<dyn PageIterator>> {
-        let chunk = self.metadata.row_group(self.group).column(self.leaves[leaf]);
+        let chunk = self.metadata.row_group(self.number).column(self.leaves[leaf]);
         let pages = SerializedPageReader::new(self.stored.clone(), chunk, self.num_rows(), None)?;
         Ok(Box::new(Chunk(Some(Pages(pages)))))
     }
 
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
-        Box::new(iter::once(self.metadata.row_group(self.group)))
+        Box::new(iter::once(self.metadata.row_group(self.number)))
     }
 
     fn metadata(&self) -> &ParquetMetaData {
