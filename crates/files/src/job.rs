@@ -343,8 +343,13 @@ impl Job<'_> {
         })?;
         chosen.why += "; the GPU reads and writes the text";
         let phases = Phases { write, ..Phases::default() };
-        let report =
-            Report { records: count as u64, bytes, phases, types: how.kinds(), ..Report::new(ask.format) };
+        let report = Report {
+            records: count as u64,
+            bytes: text.read_bytes(),
+            phases,
+            types: how.kinds(),
+            ..Report::new(ask.format)
+        };
         Ok(Some(chosen.reported(report.with_sort(sort, 0, count))))
     }
 
@@ -516,7 +521,8 @@ impl Job<'_> {
         }
         let (n, element) = (input.len(), input.written(ask));
         self.check_promise(element.filter(|_| n > 0), output)?;
-        output.expect(self.bytes_of(n as u64, input.bytes, element));
+        let expected = self.bytes_of(n as u64, input.bytes, element);
+        output.expect(expected);
         input.make_words(ask.selection.unique);
         let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
@@ -527,6 +533,9 @@ impl Job<'_> {
             let few = ask.selection.first.filter(|_| ask.selection.is_few(n as u64));
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
+        } else if ask.format.is_bits() && self.budget.bytes() >= LEAST_FOR_LINES + expected {
+            // The cores are idle while the GPU sorts.
+            output.map(expected);
         }
         let named = element.filter(|_| ask.format.is_bits() && !ask.positions);
         let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());

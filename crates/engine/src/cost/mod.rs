@@ -427,6 +427,37 @@ mod tests {
     }
 
     #[test]
+    fn lines_have_times_of_their_own() {
+        let mut costs = costs();
+        let chosen = |costs: &Costs, bytes, cores, left| {
+            costs.choose_for_lines(1000, bytes, cores, Duration::from_millis(left)).is_gpu()
+        };
+        assert!(!chosen(&costs, 1 << 40, 2, 0), "nothing is known");
+        let lines =
+            |cpu| LineCosts { cpu: vec![(1000, 1.0), (2000, cpu)], gpu: vec![(1000, 3.0), (2000, 5.0)] };
+        (costs.cpus[0].lines, costs.cpus[1].lines) = (Some(lines(20.0)), Some(lines(4.0)));
+        assert!(chosen(&costs, 2000, 2, 14) && !chosen(&costs, 2000, 2, 15) && !chosen(&costs, 1000, 2, 0));
+        // Beyond the largest size: 58 ms on the CPU, 9 on the GPU.
+        assert!(chosen(&costs, 4000, 2, 48) && !chosen(&costs, 4000, 2, 49));
+        assert!(!chosen(&costs, 2000, 8, 0) && chosen(&costs, 4000, 8, 0));
+        assert_eq!(Costs::from_json(&costs.to_json().unwrap()).unwrap(), costs);
+        let none = Costs { gpu: None, ..costs.clone() };
+        assert!(!chosen(&none, 4000, 2, 0));
+        costs.cpus[0].lines = Some(LineCosts { cpu: Vec::new(), ..lines(20.0) });
+        assert!(Costs::from_json(&costs.to_json().unwrap()).is_err());
+        let built_in = Costs::built_in();
+        for (cores, least, most) in
+            [(2, 50 << 20, 200 << 20), (4, 100 << 20, 300 << 20), (16, 400 << 20, 1 << 30)]
+        {
+            let start = built_in.start().unwrap().as_millis() as u64;
+            assert!(
+                !chosen(&built_in, least, cores, start) && chosen(&built_in, most, cores, start),
+                "{cores}"
+            );
+        }
+    }
+
+    #[test]
     fn measured_crossovers_replace_the_usual_ones() {
         let seen = crossovers(&costs().gpu.unwrap().crossovers, Crossovers::of_kind(Kind::Discrete));
         let other = Crossovers::of_kind(Kind::Discrete);

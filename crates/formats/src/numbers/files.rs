@@ -294,6 +294,11 @@ impl DeviceText {
         self.parts.iter().map(|part| part.size).sum()
     }
 
+    /// The number of bytes of the files.
+    pub fn read_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.file.size).sum()
+    }
+
     /// True if carriage returns before line feeds are left out.
     pub fn may_return(&self) -> bool {
         self.per_line == PerLine::Any
