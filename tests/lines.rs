@@ -18,8 +18,8 @@ enum Set {
     Numbers,
 }
 
-/// Sorts files on the GPU of the tests, and returns the report. The CPU must write the same bytes, or refuse the files
-/// with the same words.
+/// Sorts files on the GPU of the tests, and returns the report. The CPU must write the same bytes, or report
+/// the same error.
 fn sorted(folder: &Folder, gpu: &Sorter, names: &[&str], set: Set) -> Option<Report> {
     let [on_gpu, on_cpu] = [Some(gpu), None].map(|sorter| {
         let mut sort = names.iter().fold(Sort::new(), |sort, name| sort.input(folder.path(name)));

@@ -1,4 +1,4 @@
-// Reads integers from lines of text, and writes their keys in any order, since equal keys are alike.
+// Reads integers from lines of text, and writes their keys in any order, since equal keys are identical.
 //
 //   window   halo │ tile 0 │ tile 1 │ …
 //                    ◂── each line is read backwards from its end, so that a line may begin before its tile
@@ -62,7 +62,7 @@ struct Digits {
     count: u32,
 }
 
-// The digits before this byte, up to nine.
+// The digits before this byte, at most `most` and nine.
 fn digits_before(end: u32, most: u32) -> Digits {
     var digits = Digits(0u, 0u);
     var power = 1u;
@@ -89,7 +89,7 @@ fn less(a: vec2<u32>, b: vec2<u32>) -> bool {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
 
-// In halves of 16 bits, whose products fit a word.
+// The 64-bit product, from 16-bit halves whose products fit a word.
 fn product(a: u32, b: u32) -> vec2<u32> {
     let low = (a & 0xffffu) * (b & 0xffffu);
     let middle = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
@@ -99,7 +99,7 @@ fn product(a: u32, b: u32) -> vec2<u32> {
 
 const BILLION: u32 = 1000000000u;
 // 10^18
-const TRILLIONS: vec2<u32> = vec2(0xa7640000u, 0x0de0b6b3u);
+const QUINTILLION: vec2<u32> = vec2(0xa7640000u, 0x0de0b6b3u);
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn parse(place: Place, @builtin(local_invocation_index) local: u32) {
@@ -109,7 +109,7 @@ fn parse(place: Place, @builtin(local_invocation_index) local: u32) {
     var found = 0u;
     for (var i = 0u; i < 4u; i += 1u) {
         words[begin + i] = sixteen[i];
-        // Moves the four bits next to each other.
+        // Gathers the highest bits of the four bytes.
         found |= (((line_feeds(sixteen[i]) >> 7u) * 0x10204080u) >> 28u) << (4u * i);
     }
     if local < HALO / 4u {
@@ -139,7 +139,7 @@ fn parse(place: Place, @builtin(local_invocation_index) local: u32) {
         first = atomicAdd(&state[0], all);
     }
     workgroupBarrier();
-    var is_right = all <= MOST_LINES;
+    var is_valid = all <= MOST_LINES;
     for (line = local; line < min(all, MOST_LINES); line += WORKGROUP_SIZE) {
         var end = ends[line];
         if arguments.returns == 1u && byte(end - 1u) == CARRIAGE_RETURN {
@@ -156,17 +156,17 @@ fn parse(place: Place, @builtin(local_invocation_index) local: u32) {
         if WORDS == 2u && count == 18u {
             let high = digits_before(end - count, 2u);
             count += high.count;
-            let more = sum(product(high.value, TRILLIONS.x), vec2(0u, high.value * TRILLIONS.y));
+            let more = sum(product(high.value, QUINTILLION.x), vec2(0u, high.value * QUINTILLION.y));
             value = sum(value, more);
             // 18 * 10^18 is less than 2^64.
-            is_right &= high.value <= 18u && !less(value, more);
+            is_valid &= high.value <= 18u && !less(value, more);
         }
         let negative = u32(byte(end - count - 1u) == MINUS);
         let most = sum(vec2(arguments.most_low, arguments.most_high), vec2(negative, 0u));
         let is_padded = count > 1u && byte(end - count) == ZERO;
-        is_right &= count > 0u && !is_padded && !less(most, value);
-        is_right &= negative == 0u || (arguments.signed == 1u && any(value != vec2(0u)));
-        is_right &= byte(end - count - 1u - negative) == LINE_FEED;
+        is_valid &= count > 0u && !is_padded && !less(most, value);
+        is_valid &= negative == 0u || (arguments.signed == 1u && any(value != vec2(0u)));
+        is_valid &= byte(end - count - 1u - negative) == LINE_FEED;
         value = select(value, sum(~value, vec2(1u, 0u)), negative == 1u);
         let key = first + line;
         if key < arguments.room {
@@ -175,10 +175,10 @@ fn parse(place: Place, @builtin(local_invocation_index) local: u32) {
                 keys[key * WORDS + 1u] = value.y ^ arguments.flip_high;
             }
         } else {
-            is_right = false;
+            is_valid = false;
         }
     }
-    if !is_right {
+    if !is_valid {
         atomicOr(&state[1], 1u);
     }
 }

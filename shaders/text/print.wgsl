@@ -37,7 +37,7 @@ const LINE_FEED: u32 = 10u;
 const MINUS: u32 = 45u;
 const ZERO: u32 = 48u;
 
-// Words of a tile. Neighbouring lines share a word, so that bytes are added atomically.
+// Words of a tile. Neighbouring lines share a word, so bytes are ORed atomically.
 const TILE: u32 = 2048u;
 const TILE_BYTES: i32 = 8192;
 var<workgroup> words: array<atomic<u32>, TILE>;
@@ -59,7 +59,7 @@ fn divided(value: vec2<u32>) -> Quotient {
     return Quotient(vec2((halves[2] << 16u) | halves[3], (halves[0] << 16u) | halves[1]), rest);
 }
 
-// Adds bytes to a word of the tile; other tiles write the words outside of it.
+// ORs bytes into a word of the tile. A word before the tile has a large unsigned number, so it is skipped, too.
 fn put(at: i32, bytes: u32) {
     let word = u32(at >> 2u);
     if word < TILE {

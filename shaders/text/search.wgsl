@@ -1,4 +1,4 @@
-// Counts the sorted keys below each of a few keys, an invocation for each, by binary search.
+// Each invocation counts the sorted keys below one other key, by binary search.
 
 struct Arguments {
     // The number of sorted keys.

@@ -189,6 +189,18 @@ impl Devices {
         costs.choose(n, shape, parallel::cores(), costs.start().map_or(Duration::ZERO, left))
     }
 
+    /// Compares the devices for lines of integers whose text the GPU reads and writes, after this time.
+    fn compare_lines(&self, n: u64, bytes: u64, start: Duration) -> Choice {
+        self.costs().choose_for_lines(n, bytes, parallel::cores(), start)
+    }
+
+    /// Begins to start the GPU, unless it has started.
+    fn begin(&mut self) {
+        if self.gpu.is_none() && self.starting.is_none() {
+            self.starting = Some(Starting::new(self.selects()));
+        }
+    }
+
     /// The reason for a GPU, or against one; `left` is as for [`Self::compare`].
     fn reason(&self, n: u64, shape: Shape, left: impl Fn(Duration) -> Duration) -> Result<String, String> {
         match self.wanted {
@@ -295,46 +307,41 @@ impl ChooseSorter for Devices {
             }
         };
         if is_wanted {
-            self.starting = Some(Starting::new(self.selects()));
+            self.begin();
         }
         self.starting.is_some()
     }
 
-    fn expect_lines(&mut self, Expected { n, bytes, .. }: Expected) -> bool {
-        let is_wanted = match self.wanted {
+    fn prefers_lines(&mut self, Expected { n, bytes, .. }: Expected) -> bool {
+        match &self.wanted {
             Wanted::Fastest => {
-                let costs = self.costs();
-                let start = if let Some(Ok(_)) = self.gpu { None } else { costs.start() };
-                costs.choose_for_lines(n, bytes, parallel::cores(), start.unwrap_or_default()).is_gpu()
+                let start = if let Some(Ok(_)) = self.gpu { None } else { self.costs().start() };
+                self.compare_lines(n, bytes, start.unwrap_or_default()).is_gpu()
             }
-            _ => self.reason(n, Shape::ALL[0], |left| left).is_ok(),
-        };
-        if is_wanted && self.gpu.is_none() && self.starting.is_none() {
-            self.starting = Some(Starting::new(self.selects()));
+            Wanted::For(_) => true,
+            Wanted::Cpu => false,
+            Wanted::Gpus(selects) => selects.len() == 1,
         }
-        is_wanted
     }
 
     fn for_lines(
         &mut self,
-        Expected { n, bytes, .. }: Expected,
+        Expected { n, shape, bytes, .. }: Expected,
+        meanwhile: &mut dyn FnMut(),
     ) -> Result<Option<Chosen<'_>>, gpusort::Error> {
+        self.begin();
+        meanwhile();
         let started = self.start()?;
         let Some(Ok(sorter)) = &self.gpu else { return Ok(None) };
         let why = match self.wanted {
             Wanted::Fastest => {
-                let costs = self.costs();
-                let is_known =
-                    costs.measured_here || sorter.device().is_some_and(|info| info.kind == Kind::Discrete);
-                if !is_known {
+                let is_discrete = sorter.device().is_some_and(|info| info.kind == Kind::Discrete);
+                if !is_discrete && !self.costs().measured_here {
                     return Ok(None);
                 }
-                costs.choose_for_lines(n, bytes, parallel::cores(), Duration::ZERO).to_string()
+                self.compare_lines(n, bytes, Duration::ZERO).to_string()
             }
-            _ => match self.reason(n, Shape::ALL[0], |left| left) {
-                Ok(why) => why,
-                Err(_) => return Ok(None),
-            },
+            _ => self.reason(n, shape, |left| left).expect("a GPU was requested"),
         };
         Ok(Some(Chosen { sorter, started, why }))
     }

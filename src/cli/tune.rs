@@ -20,6 +20,7 @@ use gpusort_base::human::{self, grouped, time};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts, LineCosts};
 use gpusort_engine::gpu::{Gpu, adapter};
 use gpusort_engine::report::timing::milliseconds;
+use gpusort_files::internal::Temporary;
 use gpusort_order::key::ElementType;
 use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use serde_json::Value;
@@ -113,7 +114,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     }
     costs.gpu.iter_mut().for_each(|gpu| gpu.start_ms = median(&starts));
     if let Some((number, _)) = &gpu {
-        costs.cpus[0].lines = measure_lines(&sizes, *number, &data, &progress)?;
+        costs.cpus[0].lines = measure_lines(&sizes, *number, &data, &progress);
     }
     progress.end();
     writeln!(output, "{}", costs.to_json()?).map_err(|error| output.failed(error))?;
@@ -184,17 +185,12 @@ fn measure(
     Ok(starts)
 }
 
-/// Measures sorts of lines of integers from file to file; `None` without room for a file.
-fn measure_lines(
-    sizes: &[u64],
-    gpu: usize,
-    data: &File,
-    progress: &Progress,
-) -> anyhow::Result<Option<LineCosts>> {
+/// Measures sorts of lines of integers from file to file, up to the size for which the folder of temporary files has
+/// room; `None` without any.
+fn measure_lines(sizes: &[u64], gpu: usize, data: &File, progress: &Progress) -> Option<LineCosts> {
     let case = Case { element: ElementType::I32, format: Format::Text };
-    let folder = tempfile::tempdir().context("no folder for data; set TMPDIR to a writable folder")?;
-    let sorted = folder.path().join("sorted");
-    let sorted = sorted.to_str().context("the folder for data has no valid name; set TMPDIR to another")?;
+    let sorted = Temporary::new(&std::env::temp_dir()).ok()?;
+    let output = ["-o", sorted.path().to_str()?];
     let mut costs = LineCosts { cpu: Vec::new(), gpu: Vec::new() };
     for &size in sizes {
         let begin = Instant::now();
@@ -206,15 +202,18 @@ fn measure_lines(
         if generate(&case, size, data).is_err() {
             break;
         }
-        for (device, times) in [("cpu".to_owned(), &mut costs.cpu), (gpu.to_string(), &mut costs.gpu)] {
-            let runs = repeat(&case, size, data, &["-d", &device, "-o", sorted])?;
-            times.push((runs[0].bytes as u64, median_of(&runs, |run| run.process - run.start)));
-        }
+        let measured = ["cpu", &gpu.to_string()].map(|device| {
+            let runs = repeat(&case, size, data, &[&["-d", device], &output[..]].concat())?;
+            Ok::<_, anyhow::Error>((runs[0].bytes as u64, median_of(&runs, |run| run.process - run.start)))
+        });
+        let [Ok(cpu), Ok(gpu)] = measured else { break };
+        costs.cpu.push(cpu);
+        costs.gpu.push(gpu);
         if begin.elapsed() > PATIENCE {
             break;
         }
     }
-    Ok(Some(costs).filter(|costs| !costs.cpu.is_empty()))
+    Some(costs).filter(|costs| !costs.cpu.is_empty())
 }
 
 /// Exponents of 2: the crossovers of all GPUs measured so far lie between these powers.

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use gpusort_order::Shape;
 use gpusort_order::key::{ElementType, KeyMap};
 #[cfg(feature = "arrow")]
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
@@ -29,7 +28,7 @@ use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::InputSpec;
 use gpusort_formats::numbers::IntegerFiles;
 use gpusort_formats::{Compression, Input, Output, ParquetLayout, Stretches};
-use gpusort_order::Selection;
+use gpusort_order::{Kind, Selection, Shape};
 
 /// Approximate bytes of a number in text, with its separator.
 const BYTES_OF_TOKEN: u64 = 10;
@@ -43,8 +42,8 @@ const LEAST_PRINTED: u64 = 2;
 /// The parts of a smaller budget do not justify another thread.
 pub(super) const LITTLE: u64 = 1 << 20;
 
-/// The least memory for a GPU that reads text, and its driver.
-const LEAST_FOR_LINES: u64 = 1 << 29;
+/// The least memory for transfers to a GPU, and for its driver.
+const LEAST_FOR_GPU: u64 = 1 << 29;
 
 /// Estimates of an unread input.
 #[derive(Clone, Copy, Debug)]
@@ -97,17 +96,21 @@ pub trait ChooseSorter {
     fn in_parts(&mut self, _memory: u64) {}
 
     /// Returns true if a GPU is expected to sort lines of integers sooner than the CPU when it reads and writes their
-    /// text itself. Begins to start the GPU.
-    fn expect_lines(&mut self, _expected: Expected) -> bool {
+    /// text itself.
+    fn prefers_lines(&mut self, _expected: Expected) -> bool {
         false
     }
 
-    /// The GPU of [`Self::expect_lines`]; `None` if it does not start.
+    /// The GPU that [`Self::prefers_lines`] means; `None` if it does not start. Calls `meanwhile` while it starts.
     ///
     /// # Errors
     ///
     /// The requested device does not start.
-    fn for_lines(&mut self, _expected: Expected) -> Result<Option<Chosen<'_>>, Error> {
+    fn for_lines(
+        &mut self,
+        _expected: Expected,
+        _meanwhile: &mut dyn FnMut(),
+    ) -> Result<Option<Chosen<'_>>, Error> {
         Ok(None)
     }
 
@@ -125,11 +128,16 @@ impl ChooseSorter for &Sorter {
         Ok(Chosen { sorter: self, started: Duration::ZERO, why: "chosen by the caller".to_owned() })
     }
 
-    fn expect_lines(&mut self, _: Expected) -> bool {
+    fn prefers_lines(&mut self, _: Expected) -> bool {
         self.device().is_some()
     }
 
-    fn for_lines(&mut self, Expected { n, shape, .. }: Expected) -> Result<Option<Chosen<'_>>, Error> {
+    fn for_lines(
+        &mut self,
+        Expected { n, shape, .. }: Expected,
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Option<Chosen<'_>>, Error> {
+        meanwhile();
         self.choose(n, shape, 0).map(Some)
     }
 }
@@ -294,8 +302,8 @@ impl Job<'_> {
         })
     }
 
-    /// Sorts lines of integers on a GPU that reads and writes their text. Returns `None` without a change if the inputs
-    /// are something else, or if the CPU is expected to take less time.
+    /// Sorts lines of integers on a GPU that reads and writes their text. Returns `None`, with nothing written, if a line
+    /// is not such an integer, if the GPU cannot take the lines, or if the CPU is expected to take less time.
     fn sort_lines(
         &self,
         devices: &mut dyn ChooseSorter,
@@ -304,53 +312,56 @@ impl Job<'_> {
         let (ask, how) = (&self.ask, &self.decisions.how);
         let is_plain = ask.selection == Selection::ALL && !ask.positions && self.shuffle.is_none();
         let is_text = ask.format == self.decisions.format && !ask.format.is_bits();
-        if !is_plain || !is_text || self.budget.bytes() < LEAST_FOR_LINES {
+        let budget = self.budget.bytes();
+        let Some(expected) = self.expected().filter(|_| is_plain && is_text && budget >= LEAST_FOR_GPU)
+        else {
+            return Ok(None);
+        };
+        if how.numbers().is_none() || !devices.prefers_lines(expected) {
             return Ok(None);
         }
         let files = IntegerFiles::open(&self.inputs, how, &self.budget)?;
         let Some(text) = files.map(IntegerFiles::for_device).transpose()?.flatten() else { return Ok(None) };
         let (bytes, shape) = (text.bytes(), Shape::of(text.map.element, false));
-        let expected = Expected { n: text.most as u64, shape, bytes, text: true };
-        if !devices.expect_lines(expected) {
+        let expected = Expected { n: text.estimate, shape, bytes, text: true };
+        let chosen = devices.for_lines(expected, &mut || self.prepare(output, bytes))?;
+        let Some(mut chosen) = chosen else { return Ok(None) };
+        let is_apart = chosen.sorter.device().is_some_and(|info| info.kind == Kind::Discrete);
+        let keys = 3 * text.most as u64 * shape.key_bytes();
+        if !is_apart && budget < LEAST_FOR_GPU + keys {
             return Ok(None);
         }
-        if self.budget.bytes() >= LEAST_FOR_LINES + bytes {
-            output.map(bytes);
-        } else {
-            output.expect(bytes);
-        }
-        let Some(mut chosen) = devices.for_lines(expected)? else { return Ok(None) };
         self.watch.phase(Phase::Read, Some(bytes));
         let read = AtomicU64::new(0);
         let fill = |place, room: &mut [u8]| {
             text.fill(place, room)?;
-            self.watch.set(read.fetch_add(room.len() as u64, Ordering::Relaxed) + room.len() as u64);
+            let read = read.fetch_add(room.len() as u64, Ordering::Relaxed) + room.len() as u64;
+            self.watch.set(read.min(bytes));
             Ok(())
         };
         let may_return = text.may_return();
         let lines = Lines { bytes, most: text.most, map: text.map, may_return, fill: &fill };
-        let Some(sorted) = chosen.sorter.sort_lines(lines, ask.method, &mut |_, _| {})? else {
-            return Ok(None);
-        };
-        text.check()?;
-        let (count, mut write) = (sorted.count, Duration::ZERO);
-        self.watch.phase(Phase::Write, Some(count as u64));
+        let sorted = chosen.sorter.sort_lines(lines, ask.method, &mut |_, _| {})?;
+        let Some(sorted) = sorted.filter(|_| text.is_unchanged().unwrap_or(false)) else { return Ok(None) };
+        let (count, mut write, mut written) = (sorted.count as u64, Duration::ZERO, 0);
+        self.watch.phase(Phase::Write, Some(count));
         let sort = sorted.take(&mut |block| {
             let start = Instant::now();
             output.write_all(block).map_err(|error| output.failed(error))?;
             write += start.elapsed();
+            written += block.len() as u64;
+            self.watch.set((u128::from(count) * u128::from(written) / u128::from(bytes)) as u64);
             Ok(())
         })?;
         chosen.why += "; the GPU reads and writes the text";
-        let phases = Phases { write, ..Phases::default() };
-        let report = Report {
-            records: count as u64,
-            bytes: text.read_bytes(),
-            phases,
-            types: how.kinds(),
-            ..Report::new(ask.format)
-        };
-        Ok(Some(chosen.reported(report.with_sort(sort, 0, count))))
+        let (bytes, types, phases) = (text.read_bytes(), how.kinds(), Phases { write, ..Phases::default() });
+        let report = Report { records: count, bytes, phases, types, ..Report::new(ask.format) };
+        Ok(Some(chosen.reported(report.with_sort(sort, 0, count as usize))))
+    }
+
+    /// Prepares an output of this number of bytes while a GPU works, if the memory suffices.
+    fn prepare(&self, output: &mut Output, bytes: u64) {
+        if self.budget.bytes() >= LEAST_FOR_GPU + bytes { output.map(bytes) } else { output.expect(bytes) }
     }
 
     /// The first part of the inputs, usually the whole, and the parts after it.
@@ -533,9 +544,8 @@ impl Job<'_> {
             let few = ask.selection.first.filter(|_| ask.selection.is_few(n as u64));
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
-        } else if ask.format.is_bits() && self.budget.bytes() >= LEAST_FOR_LINES + expected {
-            // The cores are idle while the GPU sorts.
-            output.map(expected);
+        } else if ask.format.is_bits() {
+            self.prepare(output, expected);
         }
         let named = element.filter(|_| ask.format.is_bits() && !ask.positions);
         let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());

@@ -58,7 +58,7 @@ pub mod internal {
     #[cfg(feature = "distributed")]
     pub use gpusort_formats::compression::of_beginning as compression_of;
     pub use gpusort_formats::npy::Header;
-    pub use gpusort_formats::output::{Exit, end_process, remove_temporary, stdout_is_open};
+    pub use gpusort_formats::output::{Exit, Temporary, end_process, remove_temporary, stdout_is_open};
     pub use gpusort_formats::{Compression, Extension};
 
     /// Returns a checksum of a whole file: the xxh3 of its bytes.

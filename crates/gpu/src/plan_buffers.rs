@@ -74,6 +74,31 @@ impl Buffers {
             && plan.aux_buffers().iter().all(has)
     }
 
+    /// Makes the memory of a plan for the elements that are there already, which may be fewer than before.
+    ///
+    /// # Errors
+    ///
+    /// Too little memory on the device.
+    ///
+    /// # Panics
+    ///
+    /// If the array of the elements is too small.
+    pub fn refit(&mut self, gpu: &Gpu, plan: &Plan) -> Result<(), Error> {
+        let back = self.back.as_ref().map_or(0, |back| back.room);
+        if back < plan.other_room() {
+            self.back = Some(Array::new(&gpu.context, plan.other_room(), plan.shape())?);
+        }
+        for &(aux, words) in plan.aux_buffers() {
+            if named(&self.aux, aux.name).is_none_or(|buffer| buffer.size() < words * 4) {
+                self.aux.retain(|(other, _)| other.name != aux.name);
+                self.aux.push((aux, gpu.context.buffer(aux.name, words.max(1) * 4, USAGE)?));
+            }
+        }
+        self.bind_groups.borrow_mut().clear();
+        self.resize(plan, 0);
+        Ok(())
+    }
+
     /// Sets the number of elements to this plan's, with positions from `from` on.
     ///
     /// # Panics

@@ -27,7 +27,10 @@ use gpusort_base::parallel::{self, lock};
 /// Bytes of text in a window.
 const WINDOW: u64 = CHUNK - HALO as u64;
 
-/// Bytes that a core reads before it copies them to memory of the device: they stay in its cache.
+/// The number of windows from one look at the state to the next: half a gigabyte of text.
+const CHECKED: usize = 32;
+
+/// Bytes that a core reads before it copies them to device memory: a block fits its cache.
 const BLOCK: usize = 1 << 18;
 
 /// Fills a part of a text from a place on.
@@ -43,12 +46,8 @@ pub struct TextKernels {
 
 impl TextKernels {
     /// Compiles the kernels.
-    ///
-    /// # Panics
-    ///
-    /// Never: there are three kernels.
     pub fn new(gpu: &Gpu, key: KeyWords) -> Self {
-        let compiled = |(name, read_only): (&str, [bool; 3])| {
+        let compile = |(name, read_only): (&str, [bool; 3])| {
             let buffers = [0, 1, 2].map(|number| storage(number, read_only[number as usize]));
             kernel(&gpu.context.device, name, module(name, key), &buffers, None, None)
         };
@@ -57,8 +56,9 @@ impl TextKernels {
             ("search", [true, true, false]),
             ("print", [true, true, false]),
         ];
-        let compiled = parallel::map_parts(kernels, compiled);
-        let [parse, search, print] = compiled.try_into().expect("there are three kernels");
+        let compiled = parallel::map_parts(kernels, compile);
+        let [parse, search, print] = &compiled[..] else { unreachable!("there are three kernels") };
+        let [parse, search, print] = [parse, search, print].map(wgpu::ComputePipeline::clone);
         Self { parse, search, print }
     }
 }
@@ -104,15 +104,17 @@ impl Gpu {
         let (flipped, most) = (text::flipped(map), text::limits(map.element).1 as u64);
         to.side.set(Side::Front);
         let mut ring = Ring::new(self, wgpu::MapMode::Write);
-        for start in part.clone().step_by(WINDOW as usize) {
+        let words = Readback::new(context, 8)?;
+        let read_state = || words.read::<u32>(context, context.encoder("state"), &state);
+        for (number, start) in part.clone().step_by(WINDOW as usize).enumerate() {
+            // Of a long text, other lines are seen early.
+            if number % CHECKED == CHECKED - 1 && read_state()?[1] != 0 {
+                return Ok(None);
+            }
             let now = (part.end - start).min(WINDOW);
             let (staging, _) = ring.next(CHUNK)?;
             fill_mapped(&staging, u64::from(HALO) + now, |at, room| {
-                let halo = if start + at < u64::from(HALO) {
-                    room.len().min((HALO as u64 - at) as usize)
-                } else {
-                    0
-                };
+                let halo = room.len().min(u64::from(HALO).saturating_sub(start + at) as usize);
                 let (before, room) = room.split_at_mut(halo);
                 before.fill(b'\n');
                 fill(start + at + halo as u64 - u64::from(HALO), room)
@@ -134,9 +136,8 @@ impl Gpu {
         while let Some((staging, _)) = ring.first()? {
             ring.keep(staging);
         }
-        let words = Readback::new(context, 8)?;
-        let words: Vec<u32> = words.read(context, context.encoder("state"), &state)?;
-        Ok((words[1] == 0).then_some(words[0]))
+        let state = read_state()?;
+        Ok((state[1] == 0).then_some(state[0]))
     }
 
     /// Passes the lines of sorted integers to `take`, block by block. Returns their number of bytes.
@@ -171,7 +172,7 @@ impl Gpu {
         let window = context.buffer("text", CHUNK, USAGE)?;
         let flipped = text::flipped(map);
         let mut left = layout.bytes;
-        // Copies are of whole words.
+        // The size of a copy is a multiple of 4 bytes.
         let padded = layout.bytes.next_multiple_of(4);
         let print = |encoder: &mut wgpu::CommandEncoder, staging: &wgpu::Buffer, start, length: u64| {
             let bytes = length.min(layout.bytes - start) as u32;
@@ -200,7 +201,7 @@ fn fill_mapped(
 ) -> Result<(), Error> {
     let part = |start: u64| {
         let end = bytes.min(start + BLOCK as u64);
-        // Whole words are mapped.
+        // The size of a mapped range is a multiple of 4 bytes.
         let view = to.get_mapped_range_mut(start..end.next_multiple_of(4)).map_err(Error::device)?;
         Ok((start, (end - start) as usize, view))
     };

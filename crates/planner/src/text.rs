@@ -14,7 +14,7 @@ use crate::key::{ElementType, KeyMap, KeyWords, Word};
 
 /// Invocations in a workgroup of these kernels.
 pub const WORKGROUP: u32 = 256;
-/// Bytes before the text of a window, for the begin of its first line.
+/// Bytes before the text of a window, for the beginning of its first line.
 pub const HALO: u32 = 32;
 /// Bytes of text that a workgroup reads.
 pub const PARSED: u32 = 16 * WORKGROUP;

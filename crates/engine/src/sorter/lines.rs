@@ -12,7 +12,7 @@ use gpusort_order::Shape;
 
 use super::on_gpu::{OnDevice, OnGpu, Placed, report};
 use super::partitions::MOST;
-use super::planned::{Planned, Task};
+use super::planned::{Planned, Task, first_that_fits};
 use super::resident::{Merging, ResidentRuns};
 use super::{Lines, Method, Progress, RemoteLines, SortedLines};
 use crate::gpu::{TextKernels, execute};
@@ -21,7 +21,7 @@ use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
 
-/// Fewer lines are not worth another part.
+/// The minimum number of lines of a part.
 const LEAST: usize = 1 << 22;
 
 /// Sorted integers of a text on a GPU.
@@ -49,7 +49,10 @@ impl OnGpu {
         let shape = Shape { key: lines.map.element.key_words(), payload: false };
         let most = self.most(lines.most, shape, method);
         let room = if most < lines.most { most.min(MOST) } else { most };
-        self.sort_lines_in(room, LEAST, lines, method, progress)
+        match self.sort_lines_in(room, LEAST, lines, method, progress) {
+            Err(error) if error.is_of_size() => Ok(None),
+            sorted => sorted,
+        }
     }
 
     /// Sorts lines in parts of at most `room` lines, or of half as many while the device lacks memory, down to `least`.
@@ -63,14 +66,15 @@ impl OnGpu {
     ) -> Result<Option<SortedLines<'s>>, Error> {
         let shape = Shape { key: lines.map.element.key_words(), payload: false };
         let task = |n| Task { n, first: None, shape, method };
-        let place = |room| self.place(task(room));
-        let mut placed = loop {
-            match place(room) {
+        loop {
+            match self.place(task(room)) {
                 Err(error) if error.is_no_memory() && room / 2 >= least => room /= 2,
-                Err(error) if error.is_of_size() => return Ok(None),
-                placed => break Some(placed?),
+                placed => {
+                    self.keep(placed?.buffers);
+                    break;
+                }
             }
-        };
+        }
         let kernels = self.text_kernels(shape.key);
         // Lines of one part may be shorter than those of others.
         let parts = if room < lines.most { (lines.most + lines.most / 3).div_ceil(room) as u64 } else { 1 };
@@ -78,8 +82,7 @@ impl OnGpu {
         let (mut count, mut all): (_, Option<Report>) = (0, None);
         for number in 0..parts {
             let part = (number * size).min(lines.bytes)..((number + 1) * size).min(lines.bytes);
-            let placed = placed.take().map_or_else(|| place(room), Ok)?;
-            let sorted = self.sort_part(&kernels, &lines, part, task, placed, progress)?;
+            let sorted = self.sort_part(&kernels, &lines, part, task, self.place(task(room))?, progress)?;
             let Some((sorted, report)) = sorted else { return Ok(None) };
             count += sorted.count;
             let report = all.map_or_else(|| report.clone(), |before| report.clone().after(&before));
@@ -87,10 +90,7 @@ impl OnGpu {
                 let sorted = LinesOnGpu { of: self, kernels, keys: Keys::One(Box::new(sorted)), lines };
                 return Ok(Some(SortedLines { sorted: Box::new(sorted), count, report }));
             }
-            match resident.add(count, sorted) {
-                Err(error) if error.is_no_memory() => return Ok(None),
-                added => added?,
-            }
+            resident.add(count, sorted)?;
             all = Some(Report { shares: parts as usize, ..report });
         }
         let (Some(merging), Some(report)) = (resident.gathered()?.merging, all) else { return Ok(None) };
@@ -120,12 +120,11 @@ impl OnGpu {
         let upload = placed.allocating + start.elapsed();
         let Some(task) = n.map(|n| task(n as usize)) else { return Ok(None) };
         let plans = task.plans(&gpu.info().limits, self.crossovers());
-        let fitting = plans.filter_map(Result::ok).find(|planned| buffers.fit(&planned.plan));
-        let Some(Planned { plan, algorithm, variant }) = fitting else { return Ok(None) };
-        buffers.resize(&plan, 0);
+        let (Planned { plan, algorithm, variant }, (), lacked) =
+            first_that_fits(plans, |plan| buffers.refit(gpu, plan))?;
         let planned = plan.dispatch_count();
         let done = execute(gpu, &plan, &buffers, |done| progress(done, planned))?;
-        let why = task.why(algorithm, self.crossovers(), placed.lacked.as_ref());
+        let why = task.why(algorithm, self.crossovers(), lacked.as_ref());
         let report = report(&plan, (algorithm, Form::Variant(variant)), done, [prepare, upload], why);
         Ok(Some((self.on_device(buffers, task), report)))
     }
@@ -144,8 +143,11 @@ impl RemoteLines for LinesOnGpu<'_> {
             Keys::One(keys) => print(*keys)?,
             Keys::Parts(merging) => merging.each(&mut print)?,
         }
-        assert!(printed == bytes || may_return, "sorted lines are the lines");
-        Ok(())
+        if printed == bytes || may_return {
+            Ok(())
+        } else {
+            Err(Error::input("input", "changed while it was read"))
+        }
     }
 }
 

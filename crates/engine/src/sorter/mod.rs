@@ -478,9 +478,9 @@ impl Sorter {
         Ok(Sorted { words: result.at(positions), repeated, report }.into())
     }
 
-    /// Sorts lines whose text a GPU reads and writes. Returns `None` if the text must be read as other text: a line is
-    /// not an integer of the map's type in canonical form, the lines are more than `most` or do not fit the GPU at
-    /// once, or one GPU is not all that sorts.
+    /// Sorts lines whose text a GPU reads and writes. Returns `None` if the CPU must read the text: a line is
+    /// not an integer of the map's type in canonical form, the lines are more than `most` or do not fit the GPU, or
+    /// several GPUs sort.
     ///
     /// # Errors
     ///

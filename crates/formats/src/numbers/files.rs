@@ -48,7 +48,7 @@ pub struct IntegerFiles {
     place: u64,
 }
 
-/// Bytes of a sample of a text.
+/// The bytes of a sample.
 const SAMPLE: usize = 1 << 14;
 
 /// Integers from files.
@@ -200,8 +200,14 @@ impl IntegerFiles {
             let is_open = last != b"\n" && size > skipped;
             parts.push(DevicePart { skipped, size: size - skipped + u64::from(is_open), file });
         }
-        DeviceText { parts, per_line: self.per_line, map: KeyMap::ascending(ElementType::I32), most: 0 }
-            .sampled(self.element, self.direction)
+        DeviceText {
+            parts,
+            per_line: self.per_line,
+            map: KeyMap::ascending(ElementType::I32),
+            estimate: 0,
+            most: 0,
+        }
+        .sampled(self.element, self.direction)
     }
 
     /// Returns the number of bytes read so far.
@@ -275,7 +281,9 @@ pub struct DeviceText {
     per_line: PerLine,
     /// The map from integers to keys.
     pub map: KeyMap,
-    /// The maximum number of lines, estimated from samples.
+    /// The number of lines, estimated from samples.
+    pub estimate: u64,
+    /// The maximum number of lines that a sort accepts.
     pub most: usize,
 }
 
@@ -335,14 +343,14 @@ impl DeviceText {
         Ok(())
     }
 
-    /// Checks that no file has changed its size.
+    /// Returns true if all files still have their sizes.
     ///
     /// # Errors
     ///
-    /// A file that changed; I/O errors.
-    pub fn check(&self) -> Result<(), Error> {
-        let changed = |part: &&DevicePart| part.file.size_now().is_ok_and(|size| size == part.file.size);
-        self.parts.iter().find(|part| !changed(part)).map_or(Ok(()), |part| Err(part.file.has_changed()))
+    /// I/O errors.
+    pub fn is_unchanged(&self) -> Result<bool, Error> {
+        let sizes = self.parts.iter().map(|part| Ok(part.file.size_now()? == part.file.size));
+        Ok(sizes.collect::<Result<Vec<_>, Error>>()?.into_iter().all(|is_unchanged| is_unchanged))
     }
 
     /// Chooses the type, unless one was requested, and estimates the number of lines. Returns `None` for other lines in
@@ -361,11 +369,13 @@ impl DeviceText {
             let (Some(begin), Some(end)) = (begin, end) else { return Ok(None) };
             let text = &block[begin.min(end)..end];
             let mut integers = Integers::new(asked, self.per_line, text.len());
-            if !integers.read(text) {
+            let is_read = integers.read(text);
+            let pieces = [integers];
+            let count = Integers::size(&pieces).0;
+            if !is_read || count != memchr::memchr_iter(b'\n', text).count() as u64 {
                 return Ok(None);
             }
-            let pieces = [integers];
-            (span, lines) = (span.merge(Integers::span(&pieces)), lines + Integers::size(&pieces).0);
+            (span, lines) = (span.merge(Integers::span(&pieces)), lines + count);
             bytes += text.len() as u64;
             if places == 0 {
                 break;
@@ -375,9 +385,9 @@ impl DeviceText {
         let types = [ElementType::I32, ElementType::U32, ElementType::I64, ElementType::U64];
         let element = asked.or_else(|| types.into_iter().find(|&element| span.fits(element)));
         let Some(element) = element.filter(|_| bytes > 0) else { return Ok(None) };
-        let estimate = (u128::from(total) * u128::from(lines)).div_ceil(bytes.into()) as usize;
-        let most = estimate + estimate / 16 + SAMPLE;
-        Ok(Some(Self { map: direction.map(element), most, ..self }))
+        let estimate = (u128::from(total) * u128::from(lines)).div_ceil(bytes.into()) as u64;
+        let most = (estimate + estimate / 16) as usize + SAMPLE;
+        Ok(Some(Self { map: direction.map(element), estimate, most, ..self }))
     }
 }
 

@@ -5,8 +5,8 @@
 //! writer    copies to window 0, 1, …           on all cores
 //! ```
 //!
-//! The inode of a file lets one `write` at a time copy. Copies to a map have no such limit, and pages that exist
-//! already make no faults.
+//! An inode's lock admits one `write` at a time. Copies to a mapping do not take it, and populated pages cause no
+//! page faults.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,13 +23,13 @@ use crate::parallel;
 /// Bytes of a window: a multiple of the size of a page.
 pub(super) const WINDOW: u64 = 64 << 20;
 
-/// More threads wait for each other in ext4.
+/// The maximum number of threads; more contend for locks in ext4.
 const THREADS: usize = 6;
 
 /// Fewer cores have no time to prepare memory: 1.47 GB took 1.13 s instead of 0.88 s on two cores.
-const LEAST_CORES: usize = 3;
+pub(super) const LEAST_CORES: usize = 3;
 
-/// The number of ext4 and of XFS.
+/// The magic numbers of ext4 (also ext2 and ext3) and XFS.
 const KNOWN: [u32; 2] = [0xEF53, 0x5846_5342];
 
 /// Bytes that a core copies at once.
@@ -41,7 +41,7 @@ pub(super) struct Mapped {
     prepared: mpsc::Receiver<(u64, Option<MmapMut>)>,
     /// Prepared windows that wait for their turn.
     waiting: BTreeMap<u64, Option<MmapMut>>,
-    /// The number of the next window, which tells threads to end.
+    /// The number of the next window to prepare; a number beyond the file ends the threads.
     next: Arc<AtomicU64>,
     /// Bytes of the file, and of a window.
     size: u64,
@@ -58,13 +58,7 @@ impl Mapped {
         let is_known = fstatfs(file).is_ok_and(|system| KNOWN.contains(&(system.f_type as u32)));
         // In memory, populating a page reserves it.
         let is_reserved = || in_memory || fallocate(file, FallocateFlags::empty(), 0, size).is_ok();
-        let has_cores = parallel::threads() >= LEAST_CORES;
-        if !has_cores
-            || size < window
-            || !(is_known || in_memory)
-            || file.set_len(size).is_err()
-            || !is_reserved()
-        {
+        if size < window || !(is_known || in_memory) || file.set_len(size).is_err() || !is_reserved() {
             return None;
         }
         let (sender, prepared) = mpsc::channel();
@@ -83,7 +77,8 @@ impl Mapped {
                     }
                 }
             };
-            parallel::background(prepare).ok()?;
+            // A refused thread has prepared all windows.
+            let _ = parallel::background(prepare);
         }
         Some(Self { prepared, waiting: BTreeMap::new(), next, size, window, written: 0 })
     }
@@ -105,16 +100,32 @@ impl Mapped {
                         to.copy_from_slice(from);
                     });
                 }
-                _ => write_all_at(file, now, self.written)?,
+                _ => {
+                    self.give_up(file)?;
+                    write_all_at(file, now, self.written)?;
+                }
             }
             self.written += now.len() as u64;
             bytes = later;
             if self.written.is_multiple_of(self.window)
                 && let Some(window) = self.waiting.remove(&number)
             {
-                // Returning its pages takes time.
+                // Unmapping takes time.
                 drop(parallel::background(|| drop(window)));
             }
+        }
+        Ok(())
+    }
+
+    /// Returns the pages of later windows to the file system, which refuses one: the content may need fewer than all.
+    fn give_up(&mut self, file: &File) -> io::Result<()> {
+        if self.size > self.written {
+            self.next.store(u64::MAX / 2, Ordering::Relaxed);
+            self.size = self.written;
+            self.waiting.clear();
+            // Later windows are dropped with their sender.
+            self.prepared = mpsc::channel().1;
+            file.set_len(self.written)?;
         }
         Ok(())
     }
@@ -135,13 +146,14 @@ impl Drop for Mapped {
     }
 }
 
-/// Maps a window of the file, and makes its pages. Returns `None` if the system refuses.
+/// Maps a window of the file, and populates its pages. Returns `None` if the system refuses.
 fn populated(file: &File, begin: u64, end: u64) -> Option<MmapMut> {
     let length = (end - begin) as usize;
     // SAFETY:
-    // - The file has no name, and no other process has it open, so nobody else reads or writes it.
-    // - This process writes each byte once, through this map or, if there is none, through the file.
-    // - The file ends behind the window until its maps are unused.
+    // - The file has no name, so no other process opens it, except through this process's descriptors in /proc;
+    //   truncating it there is a signal.
+    // - This process never writes a byte through the mapping and through the file at once, and reads none.
+    // - The file ends behind the window until its mappings are no longer accessed.
     let window = unsafe { MmapOptions::new().offset(begin).len(length).map_mut(file) }.ok()?;
     // A full disk or memory is an error here; later it would be a signal.
     window.advise(Advice::PopulateWrite).ok()?;
@@ -179,10 +191,17 @@ mod tests {
         }
         let file = tempfile::tempfile_in("/dev/shm").unwrap();
         assert!(Mapped::begin(&file, window - 1, window).is_none());
-        // No file system has room for this; each window that is refused is written as usual.
-        let mut mapped = Mapped::begin(&file, 1 << 50, window).unwrap();
-        mapped.prepared = mpsc::channel().1;
+        // The file system refuses the second window, after it has given pages for the third.
+        let mut mapped = Mapped::begin(&file, 4 * window, window).unwrap();
+        mapped.write(&file, &[1; 1 << 16]).unwrap();
+        while mapped.waiting.len() < 3 {
+            let (number, window) = mapped.prepared.recv().unwrap();
+            mapped.waiting.insert(number, window);
+        }
+        mapped.waiting.insert(1, None);
         mapped.write(&file, b"text").unwrap();
-        assert_eq!(mapped.written, 4);
+        assert_eq!((mapped.written, file.metadata().unwrap().len()), ((1 << 16) + 4, (1 << 16) + 4));
+        mapped.write(&file, &[2; 1 << 18]).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), (1 << 16) + 4 + (1 << 18));
     }
 }

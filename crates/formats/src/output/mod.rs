@@ -25,6 +25,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, ErrorKind};
 use crate::human;
 
+pub use self::replacement::Temporary;
 pub use self::under_way::{Exit, end_process, remove_temporary};
 
 /// The requested row groups and files of Parquet.
@@ -233,7 +234,7 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Prepares memory for an output of this number of bytes, where this makes writing a new file faster.
+    /// Maps a new file for writing about this number of bytes, where this makes writing faster.
     pub fn map(&mut self, bytes: u64) {
         if let Destination::Replacing(replacement) = &mut self.to
             && self.compressing.is_none()

@@ -21,7 +21,7 @@ use tempfile::TempPath;
 use crate::{file::is_in_memory, parallel};
 
 #[cfg(target_os = "linux")]
-use super::mapped::{Mapped, WINDOW};
+use super::mapped::{LEAST_CORES, Mapped, WINDOW};
 use super::under_way::{Registered, undisturbed, until};
 
 /// A new file.
@@ -35,7 +35,7 @@ pub(super) struct Replacement {
     existing: Option<File>,
     /// The thread that reserves space in memory, and the number of bytes.
     reserving: Option<(JoinHandle<()>, u64)>,
-    /// The content on its way through memory.
+    /// The mapping through which the content is written.
     #[cfg(target_os = "linux")]
     mapped: Option<Mapped>,
 }
@@ -52,6 +52,32 @@ impl Named {
         let new = tempfile::Builder::new().prefix(".gpusort-").suffix(".tmp").make_in(folder, make)?;
         let (new, path) = new.into_parts();
         Ok((new, Self { _registered: Registered::new(&path), path }))
+    }
+}
+
+/// An empty file with a temporary name, which goes with this value or with the process.
+pub struct Temporary(Option<Named>);
+
+impl Temporary {
+    /// Creates a file in this folder.
+    ///
+    /// # Errors
+    ///
+    /// I/O errors.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        let (_, name) = undisturbed(|| Named::new(folder, |path| create(path, 0o600)))?;
+        Ok(Self(Some(name)))
+    }
+
+    /// Returns its path.
+    pub fn path(&self) -> &Path {
+        self.0.as_ref().map_or(Path::new(""), |name| &name.path)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        undisturbed(|| drop(self.0.take()));
     }
 }
 
@@ -77,15 +103,13 @@ impl Replacement {
         })
     }
 
-    /// Prepares memory for a content of this number of bytes, which is written next.
+    /// Maps the file for writing a content of about this number of bytes.
     pub(super) fn map(&mut self, bytes: u64) {
         #[cfg(target_os = "linux")]
-        if self.name.is_none() {
+        if self.name.is_none() && parallel::threads() >= LEAST_CORES {
             self.mapped = Mapped::begin(&self.file, bytes, WINDOW);
         }
-        if !self.is_mapped() {
-            self.expect(bytes);
-        }
+        self.expect(bytes);
     }
 
     fn is_mapped(&self) -> bool {
@@ -201,7 +225,7 @@ fn unnamed(folder: &Path, mode: u32) -> Option<File> {
     {
         use rustix::fs::{Mode, OFlags};
 
-        // Maps are read, too.
+        // A shared writable mapping needs a descriptor open for reading.
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)).ok()?);
         let (ours, there) = (file.metadata().ok()?, std::fs::metadata(magic_link(&file)).ok()?);
