@@ -61,27 +61,6 @@ impl TextKernels {
         let [parse, search, print] = [parse, search, print].map(wgpu::ComputePipeline::clone);
         Self { parse, search, print }
     }
-}
-
-impl Gpu {
-    /// Dispatches a kernel with these buffers and arguments.
-    fn dispatch(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        pipeline: &wgpu::ComputePipeline,
-        buffers: [&wgpu::Buffer; 3],
-        arguments: &[u32],
-        workgroups: u64,
-    ) -> Result<(), Error> {
-        let group = bind_group(&self.context.device, "text", (pipeline, 0), (0..).zip(buffers.map(whole)));
-        let grid = Grid::new(workgroups, &self.context.info.limits)?;
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-        pass.set_pipeline(pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        pass.set_immediates(0, bytemuck::cast_slice(arguments));
-        pass.dispatch_workgroups(grid.x, grid.y, 1);
-        Ok(())
-    }
 
     /// Reads the lines that end in a part of a text into `to`: the keys of their integers, in any order.
     /// With `returns`, a carriage return may precede a line feed. Returns the number of keys; `None` if a line is
@@ -90,20 +69,20 @@ impl Gpu {
     /// # Errors
     ///
     /// Errors of `fill` and of the device.
-    pub fn parse_lines(
+    pub fn parse(
         &self,
-        kernels: &TextKernels,
+        gpu: &Gpu,
         to: &Buffers,
         map: KeyMap,
         returns: bool,
         (part, fill): (Range<u64>, &Fill),
     ) -> Result<Option<u32>, Error> {
-        let context = &self.context;
+        let context = &gpu.context;
         let window = context.buffer("text", CHUNK, USAGE)?;
         let state = context.buffer("state", 8, USAGE)?;
         let (flipped, most) = (text::flipped(map), text::limits(map.element).1 as u64);
         to.side.set(Side::Front);
-        let mut ring = Ring::new(self, wgpu::MapMode::Write);
+        let mut ring = Ring::new(gpu, wgpu::MapMode::Write);
         let words = Readback::new(context, 8)?;
         let read_state = || words.read::<u32>(context, context.encoder("state"), &state);
         for (number, start) in part.clone().step_by(WINDOW as usize).enumerate() {
@@ -129,7 +108,7 @@ impl Gpu {
                 encoder.copy_buffer_to_buffer(staging, 0, &window, 0, CHUNK);
                 let buffers = [&window, &to.array().keys, &state];
                 let workgroups = now.div_ceil(PARSED.into());
-                parsed = self.dispatch(encoder, &kernels.parse, buffers, &arguments, workgroups);
+                parsed = gpu.dispatch(encoder, &self.parse, buffers, &arguments, workgroups);
             });
             parsed?;
         }
@@ -145,14 +124,14 @@ impl Gpu {
     /// # Errors
     ///
     /// Errors of `take` and of the device.
-    pub fn print_lines(
+    pub fn print(
         &self,
-        kernels: &TextKernels,
+        gpu: &Gpu,
         from: &Buffers,
         map: KeyMap,
         mut take: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        let (context, keys) = (&self.context, &from.array().keys);
+        let (context, keys) = (&gpu.context, &from.array().keys);
         let classes = text::classes(map);
         let firsts: Vec<u64> = classes.iter().map(|class| class.first).collect();
         let below = context.buffer("counts", firsts.len() as u64 * 4, USAGE)?;
@@ -160,13 +139,7 @@ impl Gpu {
         let mut encoder = context.encoder("search");
         let count = firsts.len() as u32;
         let workgroups = count.div_ceil(WORKGROUP).into();
-        self.dispatch(
-            &mut encoder,
-            &kernels.search,
-            [keys, &others, &below],
-            &[from.n(), count],
-            workgroups,
-        )?;
+        gpu.dispatch(&mut encoder, &self.search, [keys, &others, &below], &[from.n(), count], workgroups)?;
         let below: Vec<u32> = Readback::new(context, below.size())?.read(context, encoder, &below)?;
         let layout = Layout::new(&classes, &below, from.n());
         let window = context.buffer("text", CHUNK, USAGE)?;
@@ -180,16 +153,37 @@ impl Gpu {
             let arguments = [bytes, segments.len() as u32, flipped as u32, (flipped >> 32) as u32];
             let segments = context.filled("segments", bytemuck::cast_slice(&segments), USAGE)?;
             let workgroups = bytes.div_ceil(PRINTED).into();
-            self.dispatch(encoder, &kernels.print, [keys, &segments, &window], &arguments, workgroups)?;
+            gpu.dispatch(encoder, &self.print, [keys, &segments, &window], &arguments, workgroups)?;
             encoder.copy_buffer_to_buffer(&window, 0, staging, 0, length);
             Ok(())
         };
-        self.download_by(padded, print, |block| {
+        gpu.download_by(padded, print, |block| {
             let there = left.min(block.len() as u64);
             left -= there;
             take(&block[..there as usize])
         })?;
         Ok(layout.bytes)
+    }
+}
+
+impl Gpu {
+    /// Dispatches a kernel with these buffers and arguments.
+    fn dispatch(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        pipeline: &wgpu::ComputePipeline,
+        buffers: [&wgpu::Buffer; 3],
+        arguments: &[u32],
+        workgroups: u64,
+    ) -> Result<(), Error> {
+        let group = bind_group(&self.context.device, "text", (pipeline, 0), (0..).zip(buffers.map(whole)));
+        let grid = Grid::new(workgroups, &self.context.info.limits)?;
+        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+        pass.set_pipeline(pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        pass.set_immediates(0, bytemuck::cast_slice(arguments));
+        pass.dispatch_workgroups(grid.x, grid.y, 1);
+        Ok(())
     }
 }
 

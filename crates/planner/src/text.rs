@@ -133,7 +133,9 @@ mod tests {
 
     #[test]
     fn limits_are_those_of_the_types() {
-        TYPES.map(|(element, least, greatest)| assert_eq!(limits(element), (least, greatest)));
+        for (element, least, greatest) in TYPES {
+            assert_eq!(limits(element), (least, greatest));
+        }
     }
 
     #[test]

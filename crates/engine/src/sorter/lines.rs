@@ -114,7 +114,7 @@ impl OnGpu {
                 let start = Instant::now();
                 gpu.prepare(&placed.planned.plan).map(|()| start.elapsed())
             });
-            let n = gpu.parse_lines(kernels, &buffers, lines.map, lines.may_return, (part, lines.fill))?;
+            let n = kernels.parse(gpu, &buffers, lines.map, lines.may_return, (part, lines.fill))?;
             Ok::<_, Error>((n, preparing.wait()?))
         })?;
         let upload = placed.allocating + start.elapsed();
@@ -135,7 +135,7 @@ impl RemoteLines for LinesOnGpu<'_> {
         let Lines { bytes, map, may_return, .. } = self.lines;
         let (gpu, mut printed) = (self.of.gpu(), 0);
         let mut print = |keys: OnDevice| {
-            printed += gpu.print_lines(&self.kernels, keys.buffers(), map, &mut *take)?;
+            printed += self.kernels.print(gpu, keys.buffers(), map, &mut *take)?;
             keys.keep();
             Ok(())
         };
