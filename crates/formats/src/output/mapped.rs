@@ -193,7 +193,7 @@ mod tests {
         assert!(Mapped::begin(&file, window - 1, window).is_none());
         // The file system refuses the second window, after it has given pages for the third.
         let mut mapped = Mapped::begin(&file, 4 * window, window).unwrap();
-        mapped.write(&file, &[1; 1 << 16]).unwrap();
+        mapped.write(&file, &vec![1; 1 << 16]).unwrap();
         while mapped.waiting.len() < 3 {
             let (number, window) = mapped.prepared.recv().unwrap();
             mapped.waiting.insert(number, window);
@@ -201,7 +201,7 @@ mod tests {
         mapped.waiting.insert(1, None);
         mapped.write(&file, b"text").unwrap();
         assert_eq!((mapped.written, file.metadata().unwrap().len()), ((1 << 16) + 4, (1 << 16) + 4));
-        mapped.write(&file, &[2; 1 << 18]).unwrap();
+        mapped.write(&file, &vec![2; 1 << 18]).unwrap();
         assert_eq!(file.metadata().unwrap().len(), (1 << 16) + 4 + (1 << 18));
     }
 }
