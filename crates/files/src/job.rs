@@ -101,7 +101,7 @@ pub trait ChooseSorter {
         false
     }
 
-    /// The GPU that [`Self::prefers_lines`] means; `None` if it does not start. Calls `meanwhile` while it starts.
+    /// Starts the GPU for lines, and calls `meanwhile` during its start. Returns `None` if it does not start.
     ///
     /// # Errors
     ///
@@ -533,10 +533,14 @@ impl Job<'_> {
         let (n, element) = (input.len(), input.written(ask));
         self.check_promise(element.filter(|_| n > 0), output)?;
         let expected = self.bytes_of(n as u64, input.bytes, element);
-        output.expect(expected);
         input.make_words(ask.selection.unique);
         let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
+        if ask.format.is_bits() && chosen.sorter.device().is_some() {
+            self.prepare(output, expected);
+        } else {
+            output.expect(expected);
+        }
         if chosen.sorter.device().is_none() {
             // The sort and the output both need a second buffer.
             let record = shape.key_bytes() + if shape.payload { 8 } else { 0 };
@@ -544,8 +548,6 @@ impl Job<'_> {
             let few = ask.selection.first.filter(|_| ask.selection.is_few(n as u64));
             let kept = few.map_or(n, |few| n.min(few.saturating_mul(8 * parallel::threads())));
             memory::ensure("this sort", kept as u64 * record + output.taking())?;
-        } else if ask.format.is_bits() {
-            self.prepare(output, expected);
         }
         let named = element.filter(|_| ask.format.is_bits() && !ask.positions);
         let types = named.map_or_else(|| how.kinds(), |element| element.name().to_owned());

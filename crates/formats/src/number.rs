@@ -3,7 +3,6 @@
 //! A number is `[+-]`, then digits with an optional point (a digit on at least one side of it) and
 //! an optional exponent, or `inf`, `infinity` or `nan` in any case.
 
-use gpusort_order::key::{ElementType, Form};
 use gpusort_values::digit_words::{ZEROS, eight};
 use gpusort_values::number::{POWERS, parse_short};
 
@@ -243,19 +242,6 @@ pub(super) fn fixed(token: &[u8]) -> Option<(f64, u8)> {
     let fraction = scale.unsigned_abs() as usize;
     let value = units as f64 / POWERS[fraction];
     Some((if is_negative { -value } else { value }, fraction as u8))
-}
-
-/// Returns the range of an integer type.
-///
-/// # Panics
-///
-/// Panics for a float type.
-pub fn limits(element: ElementType) -> (i128, i128) {
-    match element.layout() {
-        (bits, Form::Unsigned) => (0, (1 << bits) - 1),
-        (bits, Form::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
-        (_, Form::Float { .. }) => panic!("floats have no range of integers"),
-    }
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ impl Buffers {
             && plan.aux_buffers().iter().all(has)
     }
 
-    /// Makes the memory of a plan for the elements that are there already, which may be fewer than before.
+    /// Makes the memory that a plan needs beside its elements, which are in the front array already.
     ///
     /// # Errors
     ///

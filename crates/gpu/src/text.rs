@@ -33,9 +33,6 @@ const CHECKED: usize = 32;
 /// Bytes that a core reads before it copies them to device memory: a block fits its cache.
 const BLOCK: usize = 1 << 18;
 
-/// Fills a part of a text from a place on.
-type Fill<'a> = dyn Fn(u64, &mut [u8]) -> Result<(), Error> + Sync + 'a;
-
 /// The kernels of integers of text, compiled for keys with one number of words.
 #[derive(Clone)]
 pub struct TextKernels {
@@ -62,9 +59,9 @@ impl TextKernels {
         Self { parse, search, print }
     }
 
-    /// Reads the lines that end in a part of a text into `to`: the keys of their integers, in any order.
+    /// Writes the keys of the lines that end in a part of a text to `to`, in any order. `fill` fills bytes from a place on.
     /// With `returns`, a carriage return may precede a line feed. Returns the number of keys; `None` if a line is
-    /// other than an integer of the map's type in canonical form, or if there is no room for a key.
+    /// not an integer of the map's type in canonical form, or if a key has no room.
     ///
     /// # Errors
     ///
@@ -75,18 +72,19 @@ impl TextKernels {
         to: &Buffers,
         map: KeyMap,
         returns: bool,
-        (part, fill): (Range<u64>, &Fill),
+        part: Range<u64>,
+        fill: impl Fn(u64, &mut [u8]) -> Result<(), Error> + Sync,
     ) -> Result<Option<u32>, Error> {
         let context = &gpu.context;
         let window = context.buffer("text", CHUNK, USAGE)?;
         let state = context.buffer("state", 8, USAGE)?;
-        let (flipped, most) = (text::flipped(map), text::limits(map.element).1 as u64);
+        let (flipped, most) = (text::flipped(map), map.element.limits().1 as u64);
         to.side.set(Side::Front);
         let mut ring = Ring::new(gpu, wgpu::MapMode::Write);
         let words = Readback::new(context, 8)?;
         let read_state = || words.read::<u32>(context, context.encoder("state"), &state);
         for (number, start) in part.clone().step_by(WINDOW as usize).enumerate() {
-            // Of a long text, other lines are seen early.
+            // An invalid line ends the upload of a long text early.
             if number % CHECKED == CHECKED - 1 && read_state()?[1] != 0 {
                 return Ok(None);
             }
@@ -99,7 +97,7 @@ impl TextKernels {
                 fill(start + at + halo as u64 - u64::from(HALO), room)
             })?;
             staging.unmap();
-            let signed = u32::from(text::limits(map.element).0 < 0);
+            let signed = u32::from(map.element.limits().0 < 0);
             let [low, high] = [flipped as u32, (flipped >> 32) as u32];
             let arguments =
                 [now as u32, to.n(), most as u32, (most >> 32) as u32, signed, low, high, returns.into()];

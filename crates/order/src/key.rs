@@ -88,6 +88,20 @@ impl ElementType {
     pub fn is_float(self) -> bool {
         matches!(self.layout().1, Form::Float { .. })
     }
+
+    /// Returns the least and the greatest integer of an integer type.
+    ///
+    /// # Panics
+    ///
+    /// Panics for a float type.
+    #[doc(hidden)]
+    pub fn limits(self) -> (i128, i128) {
+        match self.layout() {
+            (bits, Form::Unsigned) => (0, (1 << bits) - 1),
+            (bits, Form::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+            (_, Form::Float { .. }) => panic!("floats have no range of integers"),
+        }
+    }
 }
 
 /// The meaning of an element's bits.

@@ -46,7 +46,7 @@ impl OnGpu {
         method: Method,
         progress: Progress,
     ) -> Result<Option<SortedLines<'s>>, Error> {
-        let shape = Shape { key: lines.map.element.key_words(), payload: false };
+        let shape = Shape::of(lines.map.element, false);
         let most = self.most(lines.most, shape, method);
         let room = if most < lines.most { most.min(MOST) } else { most };
         match self.sort_lines_in(room, LEAST, lines, method, progress) {
@@ -55,7 +55,7 @@ impl OnGpu {
         }
     }
 
-    /// Sorts lines in parts of at most `room` lines, or of half as many while the device lacks memory, down to `least`.
+    /// Sorts lines in parts of at most `room` lines. Halves this number, down to `least`, while the device lacks memory.
     fn sort_lines_in<'s>(
         &'s self,
         mut room: usize,
@@ -64,7 +64,7 @@ impl OnGpu {
         method: Method,
         progress: Progress,
     ) -> Result<Option<SortedLines<'s>>, Error> {
-        let shape = Shape { key: lines.map.element.key_words(), payload: false };
+        let shape = Shape::of(lines.map.element, false);
         let task = |n| Task { n, first: None, shape, method };
         loop {
             match self.place(task(room)) {
@@ -76,7 +76,7 @@ impl OnGpu {
             }
         }
         let kernels = self.text_kernels(shape.key);
-        // Lines of one part may be shorter than those of others.
+        // A part with short lines has more lines than the average.
         let parts = if room < lines.most { (lines.most + lines.most / 3).div_ceil(room) as u64 } else { 1 };
         let (size, resident) = (lines.bytes.div_ceil(parts), ResidentRuns::new(self, shape, true));
         let (mut count, mut all): (_, Option<Report>) = (0, None);
@@ -114,7 +114,7 @@ impl OnGpu {
                 let start = Instant::now();
                 gpu.prepare(&placed.planned.plan).map(|()| start.elapsed())
             });
-            let n = kernels.parse(gpu, &buffers, lines.map, lines.may_return, (part, lines.fill))?;
+            let n = kernels.parse(gpu, &buffers, lines.map, lines.may_return, part, lines.fill)?;
             Ok::<_, Error>((n, preparing.wait()?))
         })?;
         let upload = placed.allocating + start.elapsed();
@@ -198,12 +198,7 @@ mod tests {
         lines_of(values)
     }
 
-    const TYPES: [(ElementType, i128, i128); 4] = [
-        (ElementType::U32, 0, u32::MAX as i128),
-        (ElementType::I32, i32::MIN as i128, i32::MAX as i128),
-        (ElementType::U64, 0, u64::MAX as i128),
-        (ElementType::I64, i64::MIN as i128, i64::MAX as i128),
-    ];
+    const TYPES: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
 
     /// Integers of all lengths, with the ends of the type and powers of ten.
     fn values(count: usize, (least, greatest): (i128, i128)) -> impl Iterator<Item = i128> {
@@ -221,7 +216,8 @@ mod tests {
     #[test]
     fn integers_of_all_types_and_sizes_come_back_in_order() {
         let gpu = gpu();
-        for (element, least, greatest) in TYPES {
+        for element in TYPES {
+            let (least, greatest) = element.limits();
             for (count, descending) in [(1, false), (2, true), (700, false), (4099, true), (40_000, false)] {
                 let map = KeyMap { element, descending, nan_first: false };
                 let text = lines_of(values(count, (least, greatest)));
@@ -251,7 +247,8 @@ mod tests {
             let long = ["1".repeat(21), "0".repeat(40), "9".repeat(5000)];
             beyond.into_iter().chain(odd.map(str::to_owned)).chain(odder).chain(long).collect::<Vec<_>>()
         };
-        for (element, least, greatest) in TYPES {
+        for element in TYPES {
+            let (least, greatest) = element.limits();
             let map = KeyMap::ascending(element);
             let good = "12345\n7\n".repeat(700);
             assert!(sorted(&gpu, good.as_bytes(), map, 1400).is_some());

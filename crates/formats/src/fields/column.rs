@@ -18,7 +18,7 @@ use crate::counts::Counts;
 use crate::json::Value;
 use crate::keys;
 use crate::keys::texts::kind_of;
-use crate::number::{Tokens, is_plain, limits};
+use crate::number::{Tokens, is_plain};
 use crate::order::{Class, KeyOrder, Nulls, Reading, TextOrder};
 
 /// A field of a row.
@@ -122,7 +122,7 @@ fn of_type(token: &[u8], element: ElementType, descending: bool) -> Result<u128,
             float => Ok(keys::of_float(float, descending)),
         };
     }
-    let (least, greatest) = limits(element);
+    let (least, greatest) = element.limits();
     let integer = std::str::from_utf8(token).ok().and_then(|token| token.parse::<i128>().ok());
     if let Some(integer) = integer.filter(|integer| (least..=greatest).contains(integer)) {
         return Ok(keys::of_integer(integer, descending));

@@ -353,8 +353,8 @@ impl DeviceText {
         Ok(sizes.collect::<Result<Vec<_>, Error>>()?.into_iter().all(|is_unchanged| is_unchanged))
     }
 
-    /// Chooses the type, unless one was requested, and estimates the number of lines. Returns `None` for other lines in
-    /// a sample.
+    /// Chooses the type, unless one was requested, and estimates the number of lines. Returns `None` if a sample
+    /// has an invalid line.
     fn sampled(self, asked: Option<ElementType>, direction: KeyOrder) -> Result<Option<Self>, Error> {
         const SAMPLES: u64 = 64;
         let total = self.bytes();
@@ -381,7 +381,7 @@ impl DeviceText {
                 break;
             }
         }
-        // Signed types first: a rare negative number among many others is likelier than a rare large one.
+        // Signed types come first: a rare negative number is likelier than a rare large one.
         let types = [ElementType::I32, ElementType::U32, ElementType::I64, ElementType::U64];
         let element = asked.or_else(|| types.into_iter().find(|&element| span.fits(element)));
         let Some(element) = element.filter(|_| bytes > 0) else { return Ok(None) };

@@ -4,7 +4,7 @@ use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 
 use super::span::Span;
 use crate::key_buf::KeyBuf;
-use crate::number::{PerLine, Tokens, integer, limits};
+use crate::number::{PerLine, Tokens, integer};
 use crate::parallel::map_parts;
 use crate::records::{Print, Records};
 
@@ -30,7 +30,7 @@ impl Integers {
     /// integer, most pieces grow at most once.
     pub(super) fn new(asked: Option<ElementType>, per_line: PerLine, bytes: usize) -> Self {
         let values = Values::Narrow(Vec::with_capacity(bytes / 8));
-        let limits = asked.map_or((i64::MIN.into(), u64::MAX.into()), limits);
+        let limits = asked.map_or((i64::MIN.into(), u64::MAX.into()), ElementType::limits);
         Self { values, limits, span: Span::default(), per_line }
     }
 

@@ -4,7 +4,6 @@ use gpusort_order::key::ElementType;
 
 use crate::error::{Error, Hint};
 use crate::keys;
-use crate::number::limits;
 
 /// The integer types of text, in order of preference.
 const INTEGERS: [ElementType; 4] = [ElementType::U32, ElementType::I32, ElementType::U64, ElementType::I64];
@@ -38,7 +37,7 @@ impl Span {
 
     /// Returns true if the type holds all integers.
     pub fn fits(self, element: ElementType) -> bool {
-        let (least, greatest) = limits(element);
+        let (least, greatest) = element.limits();
         least <= self.least && self.greatest <= greatest
     }
 

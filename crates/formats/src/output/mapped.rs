@@ -51,7 +51,7 @@ pub(super) struct Mapped {
 }
 
 impl Mapped {
-    /// Begins to prepare a file of this size, which no other process can open, in windows of this size. Returns `None` on
+    /// Begins to prepare an unnamed file of this size, in windows of this size. Returns `None` on
     /// file systems where this is not known to be safe, and for small files.
     pub(super) fn begin(file: &File, size: u64, window: u64) -> Option<Self> {
         let in_memory = is_in_memory(file);
@@ -150,8 +150,8 @@ impl Drop for Mapped {
 fn populated(file: &File, begin: u64, end: u64) -> Option<MmapMut> {
     let length = (end - begin) as usize;
     // SAFETY:
-    // - The file has no name, so no other process opens it, except through this process's descriptors in /proc;
-    //   truncating it there is a signal.
+    // - The file has no name, so other processes open it only through this process's descriptors in /proc. If
+    //   one truncates it there, a signal ends this process.
     // - This process never writes a byte through the mapping and through the file at once, and reads none.
     // - The file ends behind the window until its mappings are no longer accessed.
     let window = unsafe { MmapOptions::new().offset(begin).len(length).map_mut(file) }.ok()?;
@@ -191,7 +191,7 @@ mod tests {
         }
         let file = tempfile::tempfile_in("/dev/shm").unwrap();
         assert!(Mapped::begin(&file, window - 1, window).is_none());
-        // The file system refuses the second window, after it has given pages for the third.
+        // The file system refuses the second window, but has populated the third.
         let mut mapped = Mapped::begin(&file, 4 * window, window).unwrap();
         mapped.write(&file, &vec![1; 1 << 16]).unwrap();
         while mapped.waiting.len() < 3 {
