@@ -1,5 +1,6 @@
 //! A sort with all decisions made except the device: it reads, orders and writes.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -341,18 +342,22 @@ impl Job<'_> {
         };
         let may_return = text.may_return();
         let lines = Lines { bytes, most: text.most, map: text.map, may_return, fill: &fill };
-        let sorted = chosen.sorter.sort_lines(lines, ask.method, &mut |_, _| {})?;
-        let Some(sorted) = sorted.filter(|_| text.is_unchanged().unwrap_or(false)) else { return Ok(None) };
-        let (count, mut write, mut written) = (sorted.count as u64, Duration::ZERO, 0);
-        self.watch.phase(Phase::Write, Some(count));
-        let sort = sorted.take(&mut |block| {
+        let (mut write, mut written, count) = (Duration::ZERO, 0, Cell::new(0));
+        let mut begin = |lines| {
+            count.set(lines as u64);
+            self.watch.phase(Phase::Write, Some(count.get()));
+            text.is_unchanged().unwrap_or(false)
+        };
+        let mut take = |block: &[u8]| {
             let start = Instant::now();
             output.write_all(block).map_err(|error| output.failed(error))?;
             write += start.elapsed();
             written += block.len() as u64;
-            self.watch.set((u128::from(count) * u128::from(written) / u128::from(bytes)) as u64);
+            self.watch.set((u128::from(count.get()) * u128::from(written) / u128::from(bytes)) as u64);
             Ok(())
-        })?;
+        };
+        let sort = chosen.sorter.sort_lines(lines, ask.method, &mut begin, &mut take)?;
+        let (Some(sort), count) = (sort, count.get()) else { return Ok(None) };
         chosen.why += "; the GPU reads and writes the text";
         let (bytes, types, phases) = (text.read_bytes(), how.kinds(), Phases { write, ..Phases::default() });
         let report = Report { records: count, bytes, phases, types, ..Report::new(ask.format) };

@@ -6,7 +6,7 @@ use gpusort_order::Shape;
 #[cfg(feature = "costs")]
 use gpusort_planner::plan::Crossovers;
 
-use super::{Job, Lines, Method, Ordered, Progress, SortedLines};
+use super::{Job, Lines, Method, Ordered, Progress};
 use crate::gpu::Gpu;
 use gpusort_base::error::Error;
 
@@ -34,12 +34,13 @@ impl OnGpu {
         match *self {}
     }
 
-    pub(super) fn sort_lines<'s>(
-        &'s self,
-        _: Lines<'s>,
+    pub(super) fn sort_lines(
+        &self,
+        _: Lines,
         _: Method,
-        _: Progress,
-    ) -> Result<Option<SortedLines<'s>>, Error> {
+        _: &mut dyn FnMut(usize) -> bool,
+        _: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<Option<Report>, Error> {
         match *self {}
     }
 }

@@ -7,6 +7,7 @@
 //! ```
 
 use std::ops::Range;
+use std::time::Duration;
 
 use gpusort_order::Shape;
 
@@ -14,8 +15,8 @@ use super::on_gpu::{OnDevice, OnGpu, Placed, report};
 use super::partitions::MOST;
 use super::planned::{Planned, Task, first_that_fits};
 use super::resident::{Merging, ResidentRuns};
-use super::{Lines, Method, Progress, RemoteLines, SortedLines};
-use crate::gpu::{TextKernels, execute};
+use super::{Lines, Method};
+use crate::gpu::execute;
 use crate::report::{Form, Report};
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
@@ -24,15 +25,7 @@ use gpusort_base::parallel;
 /// The minimum number of lines of a part.
 const LEAST: usize = 1 << 22;
 
-/// Sorted integers of a text on a GPU.
-struct LinesOnGpu<'s> {
-    of: &'s OnGpu,
-    kernels: TextKernels,
-    keys: Keys<'s>,
-    lines: Lines<'s>,
-}
-
-/// The keys of lines.
+/// The sorted keys of lines.
 enum Keys<'s> {
     One(Box<OnDevice<'s>>),
     Parts(Merging<'s>),
@@ -40,30 +33,34 @@ enum Keys<'s> {
 
 impl OnGpu {
     /// See [`Sorter::sort_lines`](super::Sorter::sort_lines).
-    pub(super) fn sort_lines<'s>(
-        &'s self,
-        lines: Lines<'s>,
+    pub(super) fn sort_lines(
+        &self,
+        lines: Lines,
         method: Method,
-        progress: Progress,
-    ) -> Result<Option<SortedLines<'s>>, Error> {
+        begin: &mut dyn FnMut(usize) -> bool,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<Option<Report>, Error> {
         let shape = Shape::of(lines.map.element, false);
         let most = self.most(lines.most, shape, method);
         let room = if most < lines.most { most.min(MOST) } else { most };
-        match self.sort_lines_in(room, LEAST, lines, method, progress) {
+        match self.sort_lines_in(room, LEAST, lines, method) {
             Err(error) if error.is_of_size() => Ok(None),
-            sorted => sorted,
+            sorted => {
+                let sorted = sorted?.filter(|(_, count, _)| begin(*count));
+                sorted.map(|(keys, _, report)| self.print(keys, lines, report, take)).transpose()
+            }
         }
     }
 
     /// Sorts lines in parts of at most `room` lines. Halves this number, down to `least`, while the device lacks memory.
-    fn sort_lines_in<'s>(
-        &'s self,
+    /// Returns the keys and their number.
+    fn sort_lines_in(
+        &self,
         mut room: usize,
         least: usize,
-        lines: Lines<'s>,
+        lines: Lines,
         method: Method,
-        progress: Progress,
-    ) -> Result<Option<SortedLines<'s>>, Error> {
+    ) -> Result<Option<(Keys<'_>, usize, Report)>, Error> {
         let shape = Shape::of(lines.map.element, false);
         let task = |n| Task { n, first: None, shape, method };
         loop {
@@ -75,40 +72,36 @@ impl OnGpu {
                 }
             }
         }
-        let kernels = self.text_kernels(shape.key);
         // A part with short lines has more lines than the average.
         let parts = if room < lines.most { (lines.most + lines.most / 3).div_ceil(room) as u64 } else { 1 };
         let (size, resident) = (lines.bytes.div_ceil(parts), ResidentRuns::new(self, shape, true));
         let (mut count, mut all): (_, Option<Report>) = (0, None);
         for number in 0..parts {
             let part = (number * size).min(lines.bytes)..((number + 1) * size).min(lines.bytes);
-            let sorted = self.sort_part(&kernels, &lines, part, task, self.place(task(room))?, progress)?;
+            let sorted = self.sort_part(&lines, part, task, self.place(task(room))?)?;
             let Some((sorted, report)) = sorted else { return Ok(None) };
             count += sorted.count;
             let report = all.map_or_else(|| report.clone(), |before| report.clone().after(&before));
             if parts == 1 {
-                let sorted = LinesOnGpu { of: self, kernels, keys: Keys::One(Box::new(sorted)), lines };
-                return Ok(Some(SortedLines { sorted: Box::new(sorted), count, report }));
+                return Ok(Some((Keys::One(Box::new(sorted)), count, report)));
             }
             resident.add(count, sorted)?;
             all = Some(Report { shares: parts as usize, ..report });
         }
-        let (Some(merging), Some(report)) = (resident.gathered()?.merging, all) else { return Ok(None) };
-        let sorted = LinesOnGpu { of: self, kernels, keys: Keys::Parts(merging), lines };
-        Ok(Some(SortedLines { sorted: Box::new(sorted), count, report }))
+        let merging = resident.gathered()?.merging;
+        Ok(merging.zip(all).map(|(merging, report)| (Keys::Parts(merging), count, report)))
     }
 
     /// Sorts the lines that end in a part of the text. Returns `None` if the text must be read otherwise.
     fn sort_part(
         &self,
-        kernels: &TextKernels,
         lines: &Lines,
         part: Range<u64>,
         task: impl Fn(usize) -> Task,
         placed: Placed,
-        progress: Progress,
     ) -> Result<Option<(OnDevice<'_>, Report)>, Error> {
         let (mut buffers, start, gpu) = (placed.buffers, Instant::now(), self.gpu());
+        let kernels = self.text_kernels(lines.map.element.key_words());
         let (n, prepare) = std::thread::scope(|scope| {
             let preparing = parallel::meanwhile(scope, || {
                 let start = Instant::now();
@@ -122,32 +115,41 @@ impl OnGpu {
         let plans = task.plans(&gpu.info().limits, self.crossovers());
         let (Planned { plan, algorithm, variant }, (), lacked) =
             first_that_fits(plans, |plan| buffers.refit(gpu, plan))?;
-        let planned = plan.dispatch_count();
-        let done = execute(gpu, &plan, &buffers, |done| progress(done, planned))?;
+        let done = execute(gpu, &plan, &buffers, |_| {})?;
         let why = task.why(algorithm, self.crossovers(), lacked.as_ref());
         let report = report(&plan, (algorithm, Form::Variant(variant)), done, [prepare, upload], why);
         Ok(Some((self.on_device(buffers, task), report)))
     }
-}
 
-impl RemoteLines for LinesOnGpu<'_> {
-    fn take(self: Box<Self>, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-        let Lines { bytes, map, may_return, .. } = self.lines;
-        let (gpu, mut printed) = (self.of.gpu(), 0);
+    /// Passes the lines of sorted keys to `take`. Returns the report with the time of the transfer.
+    fn print(
+        &self,
+        keys: Keys,
+        lines: Lines,
+        report: Report,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<Report, Error> {
+        let kernels = self.text_kernels(lines.map.element.key_words());
+        let (start, mut taking, mut printed) = (Instant::now(), Duration::ZERO, 0);
+        let mut take = |block: &[u8]| {
+            let start = Instant::now();
+            let taken = take(block);
+            taking += start.elapsed();
+            taken
+        };
         let mut print = |keys: OnDevice| {
-            printed += self.kernels.print(gpu, keys.buffers(), map, &mut *take)?;
+            printed += kernels.print(self.gpu(), keys.buffers(), lines.map, &mut take)?;
             keys.keep();
             Ok(())
         };
-        match self.keys {
+        match keys {
             Keys::One(keys) => print(*keys)?,
             Keys::Parts(merging) => merging.each(&mut print)?,
         }
-        if printed == bytes || may_return {
-            Ok(())
-        } else {
-            Err(Error::input("input", "changed while it was read"))
+        if printed != lines.bytes && !lines.may_return {
+            return Err(Error::input("input", "changed while it was read"));
         }
+        Ok(report.with_download(start.elapsed().saturating_sub(taking)))
     }
 }
 
@@ -172,14 +174,14 @@ mod tests {
         };
         let most = text.split(|&byte| byte == b'\n').count() - 1;
         let lines = Lines { bytes: text.len() as u64, most, map, may_return: true, fill: &fill };
-        let sorted = gpu.sort_lines_in(room, room, lines, Method::default(), &mut |_, _| {}).unwrap()?;
-        assert_eq!(sorted.count, most);
+        let (keys, count, report) = gpu.sort_lines_in(room, room, lines, Method::default()).unwrap()?;
+        assert_eq!(count, most);
         let mut all = Vec::new();
         let mut take = |block: &[u8]| {
             all.extend_from_slice(block);
             Ok(())
         };
-        sorted.take(&mut take).unwrap();
+        gpu.print(keys, lines, report, &mut take).unwrap();
         Some(all)
     }
 
@@ -276,8 +278,13 @@ mod tests {
         let map = KeyMap::ascending(ElementType::I32);
         for (most, is_taken) in [(4999, false), (5000, true)] {
             let lines = Lines { bytes: 10_000, most, map, may_return: false, fill: &fill };
-            let sorted = gpu.sort_lines(lines, Method::default(), &mut |_, _| {}).unwrap();
-            assert_eq!(sorted.is_some(), is_taken);
+            let mut calls = 0;
+            let mut begin = |_| {
+                calls += 1;
+                true
+            };
+            let sorted = gpu.sort_lines(lines, Method::default(), &mut begin, &mut |_| Ok(())).unwrap();
+            assert_eq!((sorted.is_some(), calls), (is_taken, i32::from(is_taken)));
         }
     }
 }

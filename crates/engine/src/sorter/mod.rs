@@ -181,39 +181,6 @@ pub struct Lines<'a> {
 /// Fills a part of a text from a place on.
 pub type Fill<'a> = dyn Fn(u64, &mut [u8]) -> Result<(), Error> + Sync + 'a;
 
-/// Sorted lines on a device.
-pub struct SortedLines<'s> {
-    sorted: Box<dyn RemoteLines + 's>,
-    /// The number of lines.
-    pub count: usize,
-    report: Report,
-}
-
-/// Sorted lines on a GPU.
-trait RemoteLines {
-    /// Passes the lines to `take` in order, block by block, while later blocks are on their way.
-    fn take(self: Box<Self>, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error>;
-}
-
-impl SortedLines<'_> {
-    /// Passes the lines to `take` in order, block by block. Returns the report of the sort.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the device fails; returns any error of `take`, which ends the transfer.
-    pub fn take(self, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<Report, Error> {
-        let (start, mut taking) = (Instant::now(), Duration::ZERO);
-        self.sorted.take(&mut |block| {
-            let start = Instant::now();
-            let taken = take(block);
-            taking += start.elapsed();
-            taken
-        })?;
-        let waiting = start.elapsed().saturating_sub(taking);
-        Ok(self.report.with_download(waiting))
-    }
-}
-
 /// The result of a request, in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sorted {
@@ -478,20 +445,22 @@ impl Sorter {
         Ok(Sorted { words: result.at(positions), repeated, report }.into())
     }
 
-    /// Sorts lines whose text a GPU reads and writes. Returns `None` if the CPU must read the text: a line is
-    /// not an integer of the map's type in canonical form, the lines are more than `most` or do not fit the GPU, or
-    /// several GPUs sort.
+    /// Sorts lines whose text a GPU reads and writes, and passes them to `take` in order, block by block. `begin` gets
+    /// their number first. Returns `None`, with nothing taken, if the CPU must read the text: a line is not an
+    /// integer of the map's type in canonical form, the lines are more than `most` or do not fit the GPU, several
+    /// GPUs sort, or `begin` returns false.
     ///
     /// # Errors
     ///
-    /// Errors of reading; a failure of the device.
-    pub fn sort_lines<'s>(
-        &'s self,
-        lines: Lines<'s>,
+    /// Errors of reading and of `take`; a failure of the device.
+    pub fn sort_lines(
+        &self,
+        lines: Lines,
         method: Method,
-        progress: Progress,
-    ) -> Result<Option<SortedLines<'s>>, Error> {
-        if let [gpu] = &self.gpus[..] { gpu.sort_lines(lines, method, progress) } else { Ok(None) }
+        begin: &mut dyn FnMut(usize) -> bool,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<Option<Report>, Error> {
+        if let [gpu] = &self.gpus[..] { gpu.sort_lines(lines, method, begin, take) } else { Ok(None) }
     }
 
     /// Runs a job that the device can do at once.

@@ -24,7 +24,7 @@ use crate::parallel;
 pub(super) const WINDOW: u64 = 64 << 20;
 
 /// The maximum number of threads; more contend for locks in ext4.
-const THREADS: usize = 6;
+const THREADS: usize = 4;
 
 /// Fewer cores have no time to prepare memory: 1.47 GB took 1.13 s instead of 0.88 s on two cores.
 pub(super) const LEAST_CORES: usize = 3;
