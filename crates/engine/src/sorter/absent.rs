@@ -8,6 +8,7 @@ use gpusort_planner::plan::Crossovers;
 
 use super::{Job, Lines, Method, Ordered, Progress};
 use crate::gpu::Gpu;
+use crate::report::Report;
 use gpusort_base::error::Error;
 
 pub(super) enum OnGpu {}
