@@ -38,6 +38,12 @@ fn values_are_held_by_conversions() {
     generated("tables/conversions.py", 1500, 200);
 }
 
+/// Compares counts, first rows and shuffles with Python's.
+#[test]
+fn answers_come_out_as_the_oracle_says() {
+    generated("tables/groups.py", 300, 30);
+}
+
 #[test]
 fn layouts_come_out_as_the_oracle_says() {
     generated("tables/layout.py", 1000, 100);

@@ -145,7 +145,7 @@ fn bytes_that_are_no_text_in_a_npy_header_are_refused() {
 fn a_shuffle_of_binary_numbers_blames_no_key() {
     let folder = Folder::new();
     let said = refused(&["shuffle", &folder.write("n.u32", [0; 8])], "");
-    assert!(said.contains("shuffles take lines, CSV, TSV or JSON Lines; convert"), "{said}");
+    assert!(said.contains("shuffles take lines, tables or JSON Lines; convert"), "{said}");
     assert!(!said.contains("--key"), "{said}");
 }
 

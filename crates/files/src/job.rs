@@ -252,7 +252,11 @@ impl Job<'_> {
         let begin = Instant::now();
         #[cfg(feature = "arrow")]
         if self.decisions.format.has_columns() {
-            return Ok(self.sort_tables(devices, to)?.since(begin));
+            let report = match self.ask.answer {
+                Some(answer) => self.answer_tables(answer, devices, to)?,
+                None => self.sort_tables(devices, to)?,
+            };
+            return Ok(report.since(begin));
         }
         Ok(self.write_text(to, |output| self.run_text(devices, output))?.since(begin))
     }

@@ -200,9 +200,7 @@ impl<'a> Parts<'a> {
                     {
                         let first = *passed;
                         *passed += records.len() as u64;
-                        records.order_by(|number| {
-                            xxh3_128_with_seed(&(first + number).to_le_bytes(), *seed).to_be_bytes()
-                        });
+                        records.order_by(|number| random_key(first + number, *seed).to_be_bytes());
                     }
                     parsing = begin.elapsed();
                     (content, bytes, reading)
@@ -220,6 +218,11 @@ impl Iterator for Parts<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         (self.read == 0 || !self.is_over()).then(|| self.read())
     }
+}
+
+/// Returns the random key of the record with this number.
+pub(super) fn random_key(record: u64, seed: u64) -> u128 {
+    xxh3_128_with_seed(&record.to_le_bytes(), seed)
 }
 
 /// Parses text as a part.

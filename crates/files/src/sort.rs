@@ -16,7 +16,7 @@ use gpusort_base::human;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
-use gpusort_formats::fields::{InputSpec, Key, ResolvedKey};
+use gpusort_formats::fields::{InputSpec, Key, KeySpec, ResolvedKey};
 use gpusort_formats::{Compression, Extension, Input, Output, ParquetLayout};
 use gpusort_order::{Class, KeyOrder, Method, Nulls, Reading, Selection, TextOrder};
 
@@ -257,10 +257,10 @@ impl<'a> Sort<'a> {
             return Err(Error::option("output", problem).hinting(Hint::To(Format::JsonLines)));
         }
         let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };
-        let is_apart = positions || own.is_bits() || own.has_columns() || to_bits;
+        let is_apart = positions || own.is_bits() || to_bits;
         if is_apart && (answer.is_some() || shuffle.is_some()) {
-            let problem = "counts, --per, --keep-order and shuffles take lines, CSV, TSV or JSON Lines; convert \
-                           tables with --to csv and numbers with --to text first";
+            let problem = "counts, --per, --keep-order and shuffles take lines, tables or JSON Lines; convert \
+                           numbers with --to text first";
             return Err(Error::options(problem));
         }
         let budget = options.memory.map_or_else(Budget::default, Budget::of);
@@ -324,8 +324,9 @@ fn check_layout(
 /// Changes the keys for an answer. Takes the last key for [`Answer::Per`].
 fn keys_of(answer: Answer, how: &mut InputSpec) -> Option<InputSpec> {
     if answer == Answer::Per {
-        how.by.keys.pop();
-        return Some(InputSpec { keys: vec![how.keys.pop()?], ..how.clone() });
+        let (asked, found) = (how.by.keys.pop(), how.keys.pop());
+        let by = KeySpec { keys: asked.into_iter().collect(), ..how.by.clone() };
+        return Some(InputSpec { by, keys: found.into_iter().collect(), ..how.clone() });
     }
     if answer == Answer::CountsOfKeys {
         // Behind a key that may be invalid, its field as text: invalid fields are counted as they are spelled.

@@ -149,7 +149,8 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
             false => explain::lines(&explained),
         });
     }
-    if to_terminal {
+    // Counts are for readers, also behind a pipe.
+    if to_terminal || output.is_none() && args.counts_keys {
         job.print();
     }
     let timing_to = options::timing(args, output.is_none(), job.format())?;

@@ -52,7 +52,7 @@ impl<'a> Count<'a> {
     ///
     /// # Errors
     ///
-    /// Input other than text; an invalid option; errors of an input or the output.
+    /// Binary input; an invalid option; errors of an input or the output.
     pub fn output(self, path: impl AsRef<Path>) -> Result<Report, Error> {
         self.0.counts_of_keys().output(path)
     }

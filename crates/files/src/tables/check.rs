@@ -99,7 +99,7 @@ fn rows_in_order(
     by_parts: bool,
 ) -> Result<Option<Disorder>, Error> {
     let how = Reading::of_keys(tables, keys);
-    let unique = tables.job.ask.selection.unique.then_some(&[][..]);
+    let unique = tables.ask.selection.unique.then_some(&[][..]);
     let show = |piece: &Piece, record, key| how.show(piece, record, key);
     let (mut last, mut done) = (Last::default(), 0);
     for wave in parts.chunks(parallel::threads()) {

@@ -37,6 +37,9 @@ pub(crate) struct TableKey {
     pub(super) axis: Option<Axis>,
 }
 
+/// The number of a column that a sort adds behind those of the table.
+const ADDED: usize = usize::MAX;
+
 /// Finds the keys of a table with these columns: columns by name, and fields within them as `user.id`.
 ///
 /// # Errors
@@ -123,9 +126,29 @@ fn push_fields(fields: &Fields, before: &str, path: &[usize], places: &mut Vec<P
 }
 
 impl TableKey {
+    /// A key of random numbers, which are in an added column.
+    pub(super) fn random() -> Self {
+        let field = Arc::new(Field::new("", DataType::UInt64, false));
+        Self { name: String::new(), path: vec![ADDED], field, order: KeyOrder::ASCENDING, axis: None }
+    }
+
     /// Returns the number of the key's column.
     pub(crate) fn column(&self) -> usize {
         self.path[0]
+    }
+
+    /// Returns the field of the key in a schema, with the names of its path.
+    pub(super) fn column_in(&self, schema: &Schema) -> Field {
+        let mut field = schema.field(self.column()).clone();
+        for &number in &self.path[1..] {
+            let DataType::Struct(inner) = field.data_type() else { panic!("a path leads through structs") };
+            field = inner[number].as_ref().clone().with_name(format!(
+                "{}.{}",
+                field.name(),
+                inner[number].name()
+            ));
+        }
+        field.with_nullable(true)
     }
 
     /// Returns true if the values of the key have the order of their codes in a dictionary.
@@ -136,6 +159,7 @@ impl TableKey {
     /// Returns true if the key is a whole column, in the order that readers of Parquet expect.
     pub(crate) fn is_plain(&self) -> bool {
         self.path.len() == 1
+            && self.column() != ADDED
             && self.axis.is_none()
             && self.order.compares_bytes()
             && !matches!(self.field.data_type(), DataType::Dictionary(..))
@@ -174,7 +198,8 @@ impl TableKey {
     /// Takes the array of the key from a batch of these columns.
     fn array(&self, batch: &RecordBatch, columns: &[usize]) -> ArrayRef {
         let place = columns.iter().position(|&column| column == self.column());
-        let mut array = batch.column(place.expect("the columns of keys are read")).clone();
+        let added = (self.column() == ADDED).then(|| batch.num_columns() - 1);
+        let mut array = batch.column(place.or(added).expect("the columns of keys are read")).clone();
         for &number in &self.path[1..] {
             let parent = array.as_struct();
             let nulls = NullBuffer::union(parent.nulls(), parent.column(number).logical_nulls().as_ref());

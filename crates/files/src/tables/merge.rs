@@ -4,13 +4,13 @@
 
 use std::mem;
 use std::slice;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::thread;
 
-use arrow_array::{Array, RecordBatch, UInt64Array};
+use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
+use arrow_schema::{ArrowError, SchemaRef};
 
 use super::copies::{self, Copied};
 use super::keys::KeyArrays;
@@ -39,6 +39,9 @@ const FAN_IN: usize = 64;
 /// The number of batches of a run in memory.
 const WINDOW: usize = 4;
 
+/// Takes rows in order, batch by batch.
+pub(super) type EmitRows<'e> = &'e mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send);
+
 /// The rows of a run, batch by batch.
 pub(super) enum RunSource {
     /// In a temporary file.
@@ -51,8 +54,6 @@ pub(super) enum RunSource {
 pub(super) struct Merging<'a> {
     job: &'a Job<'a>,
     reading: Reading<'a>,
-    /// The schema of the batches of runs.
-    schema: SchemaRef,
     folders: Folders,
     runs: Vec<RunSource>,
     /// The number of copied row groups, and of their rows.
@@ -65,13 +66,7 @@ impl<'a> Merging<'a> {
     pub(super) fn new(reading: Reading<'a>) -> Self {
         let job = reading.tables.job;
         let folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
-        let mut schema = reading.schema.clone();
-        if job.ask.positions {
-            let position = Arc::new(Field::new("position", DataType::UInt64, false));
-            let fields = schema.fields().iter().cloned().chain([position]).collect::<Fields>();
-            schema = Arc::new(Schema::new(fields));
-        }
-        Self { job, reading, schema, folders, runs: Vec::new(), copied: [0; 2], open: None }
+        Self { job, reading, folders, runs: Vec::new(), copied: [0; 2], open: None }
     }
 
     /// Sorts the rows in parts of about `limit` bytes, and writes them into runs.
@@ -84,10 +79,10 @@ impl<'a> Merging<'a> {
         let mut part = reader.next(limit)?;
         report.phases.read = start.elapsed();
         while let Some(batches) = part {
-            let arrays = self.reading.keys_of(&batches)?;
             let mut at = report.records;
-            let batches = batches.into_iter().map(|batch| self.numbered(batch, &mut at));
+            let batches = batches.into_iter().map(|batch| self.reading.numbered(batch, &mut at));
             let batches = batches.collect::<Result<Vec<_>, _>>()?;
+            let arrays = self.reading.keys_of(&batches)?;
             let positions = order(&self.reading, &arrays, sorter, &mut report)?;
             self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows));
             // The next part is read while this part is written.
@@ -120,7 +115,7 @@ impl<'a> Merging<'a> {
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else { return Ok(()) };
         let [first, last] = [first, last].map(|row| keys.key(row as usize));
         let (first, last) = (first?, last?);
-        let is_unique = self.job.ask.selection.unique;
+        let is_unique = self.reading.tables.ask.selection.unique;
         if self.open.as_ref().is_some_and(|(_, last)| is_unique || *last > first) {
             self.close()?;
         }
@@ -129,7 +124,7 @@ impl<'a> Merging<'a> {
         let parts: Vec<_> = ranges(positions.len(), rows).collect();
         for parts in parts.chunks(4 * parallel::threads()) {
             let batches = map_parts(parts, |part| {
-                let rows = gathered(&self.schema, &arrays, &positions[part.clone()]);
+                let rows = gathered(&self.reading.whole, &arrays, &positions[part.clone()]);
                 rows.and_then(|batch| compact(&batch))
             });
             batches.into_iter().try_for_each(|batch| writer.write(&batch?)).map_err(unspilled)?;
@@ -158,11 +153,11 @@ impl<'a> Merging<'a> {
     /// Begins a run in a temporary file.
     fn begin_run(&mut self) -> Result<StreamWriter<Spill>, Error> {
         let spill = self.folders.create(self.job.budget.block())?;
-        StreamWriter::try_new(spill, &self.schema).map_err(failed)
+        StreamWriter::try_new(spill, &self.reading.whole).map_err(failed)
     }
 
-    /// Merges all runs into the output.
-    pub(super) fn write(&mut self, output: &mut Output) -> Result<Merged, Error> {
+    /// Merges all runs, and passes the rows to `emit` in order, batch by batch.
+    pub(super) fn each(&mut self, emit: EmitRows) -> Result<Merged, Error> {
         let mut repeated = 0;
         let runs = mem::take(&mut self.runs);
         let runs = merge_down(runs, FAN_IN, |some| {
@@ -173,35 +168,45 @@ impl<'a> Merging<'a> {
             repeated += merged.repeated;
             ended(writer)
         })?;
-        let (tables, format) = (self.reading.tables, self.job.ask.format);
-        self.job.watch.phase(Phase::Merge, Some(tables.rows));
-        let mut merged;
-        if self.job.ask.positions {
+        self.job.watch.phase(Phase::Merge, Some(self.reading.tables.rows));
+        let mut merged = self.merge(runs, Segment::default(), emit)?;
+        merged.repeated += repeated;
+        Ok(merged)
+    }
+
+    /// Merges all runs into the output.
+    pub(super) fn write(&mut self, output: &mut Output) -> Result<Merged, Error> {
+        let (tables, reading) = (self.reading.tables, self.reading.clone());
+        if tables.ask.positions {
             let mut positions = Vec::new();
-            merged = self.merge(runs, Segment::default(), &mut |batch| {
-                let last = batch.num_columns() - 1;
-                positions.extend_from_slice(numbers_of::<u64>(batch.column(last)));
+            let merged = self.each(&mut |batch| {
+                positions.extend_from_slice(positions_of(&batch));
                 Ok(())
             })?;
-            write_positions(positions.into_iter(), tables.rows, format, output)?;
-        } else {
-            let mut sink = self.sink(output)?;
-            merged = self.merge(runs, Segment::default(), &mut |batch| sink.write(batch))?;
-            sink.finish()?;
+            write_positions(positions.into_iter(), tables.rows, self.job.ask.format, output)?;
+            return Ok(merged);
         }
-        merged.repeated += repeated;
+        let mut sink = self.sink(output)?;
+        let merged = self.each(&mut |batch| sink.write(reading.unnumbered(batch)?))?;
+        sink.finish()?;
         Ok(merged)
     }
 
     fn sink<'o, 'w>(&self, output: &'o mut Output<'w>) -> Result<Sink<'o, 'w>, Error> {
         let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
-        Sink::new(self.reading.tables, self.schema.clone(), &order_of(self.reading.keys), output, most)
+        Sink::new(
+            self.reading.tables,
+            self.reading.schema.clone(),
+            &order_of(self.reading.keys),
+            output,
+            most,
+        )
     }
 
     /// Merges the inputs into the output, and copies row groups that overlap with no other.
     pub(super) fn write_inputs(&mut self, output: &mut Output) -> Result<Merged, Error> {
         let (tables, mut sink, counts) = (self.reading.tables, self.sink(output)?, Mutex::default());
-        let are_all = self.job.ask.selection == Selection::ALL;
+        let are_all = tables.ask.selection == Selection::ALL;
         let takes = |part: Part| are_all && sink.takes(tables, part);
         let steps = copies::steps(&self.reading, takes, &counts)?;
         let mut merged = Merged { counts: mem::take(&mut lock(&counts)), ..Merged::default() };
@@ -254,25 +259,17 @@ fn ended(mut writer: StreamWriter<Spill>) -> Result<RunSource, Error> {
     Ok(RunSource::Spilled(spill.finish()?))
 }
 
+/// Returns the added column of a batch.
+pub(super) fn positions_of(batch: &RecordBatch) -> &[u64] {
+    numbers_of::<u64>(batch.column(batch.num_columns() - 1))
+}
+
 /// Returns the error of writing a run.
 fn unspilled(error: ArrowError) -> Error {
     unwritten("a temporary file", "write", error)
 }
 
 impl Merging<'_> {
-    /// Returns a batch of a run. If requested, adds a column of the positions of its rows, which begin
-    /// with `at`.
-    fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
-        let first = *at;
-        *at += batch.num_rows() as u64;
-        if !self.job.ask.positions {
-            return Ok(batch);
-        }
-        let (_, mut columns, rows) = batch.into_parts();
-        columns.push(Arc::new(UInt64Array::from_iter_values(first..*at)));
-        arrays::batch(&self.schema, columns, rows).map_err(failed)
-    }
-
     /// Returns the rows of a run with their keys, in batches for a window of about `window` rows. The order of
     /// inputs is checked, and their nulls are counted.
     fn pieces<'b>(
@@ -302,7 +299,7 @@ impl Merging<'_> {
         let show = |piece: &Piece, record, key| reading.show(piece, record, key);
         let piece = move |batch| {
             let first = at;
-            let batch = self.numbered(batch?, &mut at)?;
+            let batch = reading.numbered(batch?, &mut at)?;
             let piece = reading.piece(batch, first, table.name(), Some(counts))?;
             if let Some((.., disorder)) = last.follow(&show, slice::from_ref(&piece), None) {
                 return Err(not_sorted(disorder));
@@ -315,12 +312,7 @@ impl Merging<'_> {
         Ok(Box::new(batches.map(piece)))
     }
 
-    fn merge(
-        &self,
-        sources: Vec<RunSource>,
-        segment: Segment,
-        emit: &mut (dyn FnMut(RecordBatch) -> Result<(), Error> + Send),
-    ) -> Result<Merged, Error> {
+    fn merge(&self, sources: Vec<RunSource>, segment: Segment, emit: EmitRows) -> Result<Merged, Error> {
         let (window, counts) = (self.window(sources.len() as u64), Mutex::default());
         // Shares are three quarters of this: a window of each run.
         let bytes = sources.len() * window * self.reading.row_bytes() as usize / 3 * 4;
@@ -332,9 +324,10 @@ impl Merging<'_> {
             Ok((self.pieces(source, window, &counts, segment)?, size))
         });
         let pieces = pieces.collect::<Result<Vec<_>, Error>>()?;
-        let (selection, emits) = (self.job.ask.selection, Emit::Rows);
+        let (selection, emits) = (self.reading.tables.ask.selection, Emit::Rows);
         let records = Records { selection, emit: emits, bytes, orders: &[] };
-        let gather = |pieces: &[&Piece], rows| gathered_rows(&self.schema, pieces, rows).map_err(failed);
+        let gather =
+            |pieces: &[&Piece], rows| gathered_rows(&self.reading.whole, pieces, rows).map_err(failed);
         let progress = &mut |read| self.job.watch.set(segment.done + read);
         let mut merged = merge_rows(pieces, &records, gather, emit, progress)?;
         merged.counts.add_all(&lock(&counts));

@@ -9,6 +9,7 @@
 //!                                                                      runs ── windows, order ──> the output
 //! ```
 
+mod answers;
 mod check;
 mod convert;
 mod copies;
@@ -27,7 +28,7 @@ use self::keys::{KeyArrays, TableKey};
 use self::merge::Merging;
 use self::read::{Reader, Reading};
 use self::write::{Sink, order_of};
-use super::dataset::write_keys;
+use super::dataset::{OutputSpec, write_keys};
 use super::job::{ChooseSorter, Job, To};
 use super::parts::position_type;
 use super::progress::Phase;
@@ -38,7 +39,7 @@ use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::Sorter;
-use gpusort_external::Disorder;
+use gpusort_external::{Disorder, Merged};
 use gpusort_formats::Output;
 use gpusort_formats::arrow::dictionaries::Dictionaries;
 use gpusort_formats::arrow::{Part, Table, common_schema};
@@ -83,7 +84,7 @@ fn order(
     let decoded = arrays.decoded(false)?;
     decoded.count(&mut report.counts, |row| tables.place(first + row as u64))?;
     let passes = &mut job.watch.passes();
-    let (selection, method) = (job.ask.selection, job.ask.method);
+    let (selection, method) = (tables.ask.selection, tables.ask.method);
     let done = order_columns(sorter, &decoded.columns(), selection, method, passes)?;
     report.sort = done.report.after(&report.sort);
     report.repeated += done.repeated as u64;
@@ -100,15 +101,14 @@ impl Job<'_> {
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Read, Some(tables.rows));
         let reading = Reading::new(&tables, &keys);
-        let bytes = room(&self.budget);
-        let fits = tables.bytes.saturating_add(tables.rows * BESIDE) <= bytes / TIMES;
-        let limit = bytes / TIMES_OF_PARTS;
+        let (fits, limit) = tables.limit();
         let few = self.ask.selection.first.filter(|&few| {
             let rows = few as u64;
             let is_few = rows <= tables.rows / 4 && rows.saturating_mul(tables.row_bytes()) <= limit / 2;
             // A null or NaN that is refused may be in any row.
             let refuses = |key: &TableKey| [key.order.empty, key.order.nan].contains(&Nulls::Error);
-            is_few && !self.ask.selection.unique && !self.ask.positions && !keys.iter().any(refuses)
+            let is_plain = !self.ask.selection.unique && !self.ask.positions && self.shuffle.is_none();
+            is_few && is_plain && !keys.iter().any(refuses)
         });
         let mut report = if fits || few.is_some() {
             let start = Instant::now();
@@ -121,7 +121,7 @@ impl Job<'_> {
             report.phases.read = read;
             report
         } else {
-            self.sort_in_parts(reading, limit, devices, &mut output)?
+            self.sort_in_parts(reading, devices, |merging| merging.write(&mut output))?
         };
         // The output may replace an input.
         report.bytes = self.known_size();
@@ -144,6 +144,11 @@ impl Job<'_> {
     ) -> Result<Report, Error> {
         let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
         let chosen = devices.choose(n, shape(), 0)?;
+        let mut batches = batches;
+        if self.shuffle.is_some() {
+            let numbered = batches.into_iter().scan(0, |at, batch| Some(reading.numbered(batch, at)));
+            batches = numbered.collect::<Result<_, _>>()?;
+        }
         let mut report = Report::new(self.ask.format);
         let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
         let start = Instant::now();
@@ -153,26 +158,27 @@ impl Job<'_> {
         } else {
             let mut sink =
                 Sink::new(reading.tables, reading.schema.clone(), &order_of(reading.keys), output, None)?;
-            sink.write_all(batches, &positions)?;
+            let batches = batches.into_iter().map(|batch| reading.unnumbered(batch));
+            sink.write_all(batches.collect::<Result<_, _>>()?, &positions)?;
             sink.finish()?;
         }
         report.phases.write = start.elapsed();
         Ok(chosen.reported(report))
     }
 
-    /// Sorts parts of about `limit` bytes into runs, and merges the runs.
+    /// Sorts parts into runs, which `merge` merges.
     fn sort_in_parts(
         &self,
         reading: Reading,
-        limit: u64,
         devices: &mut dyn ChooseSorter,
-        output: &mut Output,
+        merge: impl FnOnce(&mut Merging) -> Result<Merged, Error>,
     ) -> Result<Report, Error> {
+        let (_, limit) = reading.tables.limit();
         let chosen = devices.choose(limit / reading.tables.row_bytes(), shape(), 0)?;
         let mut merging = Merging::new(reading);
         let mut report = merging.sort_parts(chosen.sorter, limit)?;
         let start = Instant::now();
-        let written = merging.write(output)?;
+        let written = merge(&mut merging)?;
         report.repeated += written.repeated;
         report.cut = report.records - report.repeated - written.written;
         report.phases.merge = start.elapsed();
@@ -251,6 +257,8 @@ fn write_positions(
 /// The inputs of a sort.
 struct Tables<'a> {
     job: &'a Job<'a>,
+    /// The order, which for an answer differs from the job's.
+    ask: OutputSpec,
     all: Vec<Table>,
     schema: SchemaRef,
     parts: Vec<Part>,
@@ -273,10 +281,21 @@ impl<'a> Tables<'a> {
             parts.extend(own);
         }
         let bytes = parts.iter().map(|part| part.bytes).sum();
-        Self { job, all, schema, parts, before, rows, bytes, dictionaries: Dictionaries::default() }
+        let (ask, dictionaries) = (job.ask, Dictionaries::default());
+        Self { job, ask, all, schema, parts, before, rows, bytes, dictionaries }
+    }
+
+    /// Returns true if the rows fit in memory, and the approximate bytes of a part.
+    fn limit(&self) -> (bool, u64) {
+        let bytes = room(&self.job.budget);
+        let fits = self.bytes.saturating_add(self.rows * BESIDE) <= bytes / TIMES;
+        (fits, bytes / TIMES_OF_PARTS)
     }
 
     fn keys(&self) -> Result<Vec<TableKey>, Error> {
+        if self.job.shuffle.is_some() {
+            return Ok(vec![TableKey::random()]);
+        }
         let keys = keys::find(&self.job.decisions.how.by, &self.schema, self.all[0].name())?;
         let by_code = keys.iter().find(|key| key.is_by_code());
         if let (table @ Table::Parquet(_), Some(key)) = (&self.all[0], by_code) {

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::iter;
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, Field, FieldRef, Schema, SchemaRef};
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
 use super::Tables;
 use super::keys::{KeyArrays, TableKey};
+use crate::parts::random_key;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_base::human::quoted;
@@ -47,20 +48,68 @@ pub(super) struct Reading<'a> {
     views: bool,
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
+    added: Option<Added>,
+    /// The schema of the batches with the added column, which is the last one.
+    pub(super) whole: SchemaRef,
+}
+
+/// A column of numbers that a sort adds.
+#[derive(Clone, Copy)]
+enum Added {
+    /// The numbers of the rows.
+    Positions,
+    /// Random keys of this seed.
+    Random(u64),
 }
 
 impl<'a> Reading<'a> {
     pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
-        if tables.job.ask.positions {
-            return Self::of_keys(tables, keys);
+        match tables.job.shuffle {
+            Some(seed) => Self::of_all(tables, keys).adding("random", Added::Random(seed)),
+            None if tables.ask.positions => Self::of_keys(tables, keys).adding("position", Added::Positions),
+            None => Self::of_all(tables, keys),
         }
+    }
+
+    /// The settings for reading all columns.
+    pub(super) fn of_all(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
         let mut reading = Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect());
         if tables.job.format() == Format::Parquet {
             let stored = |field: &FieldRef| Field::clone(field).with_data_type(stored_as(field.data_type()));
             let fields: Vec<Field> = reading.schema.fields().iter().map(stored).collect();
             reading.schema = Arc::new(Schema::new_with_metadata(fields, reading.schema.metadata().clone()));
+            reading.whole = reading.schema.clone();
         }
         reading
+    }
+
+    fn adding(self, name: &str, added: Added) -> Self {
+        let added_field = Arc::new(Field::new(name, DataType::UInt64, false));
+        let fields = self.schema.fields().iter().cloned().chain([added_field]).collect::<Fields>();
+        let whole = Schema::new_with_metadata(fields, self.schema.metadata().clone());
+        Self { added: Some(added), whole: Arc::new(whole), ..self }
+    }
+
+    /// Adds the column to batches, if any. Their rows are numbered from `at` on, which becomes the number of the next
+    /// row.
+    pub(super) fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
+        let first = *at;
+        *at += batch.num_rows() as u64;
+        let Some(added) = self.added else { return Ok(batch) };
+        let number = |row| match added {
+            Added::Positions => row,
+            Added::Random(seed) => (random_key(row, seed) >> 64) as u64,
+        };
+        let (_, mut columns, rows) = batch.into_parts();
+        columns.push(Arc::new(UInt64Array::from_iter_values((first..*at).map(number))));
+        arrays::batch(&self.whole, columns, rows).map_err(failed)
+    }
+
+    /// Returns a batch of [`Reading::numbered`] without the added column.
+    pub(super) fn unnumbered(&self, batch: RecordBatch) -> Result<RecordBatch, Error> {
+        let (_, mut columns, rows) = batch.into_parts();
+        columns.truncate(self.schema.fields().len());
+        arrays::batch(&self.schema, columns, rows).map_err(failed)
     }
 
     /// The settings for reading the columns of keys alone.
@@ -71,16 +120,15 @@ impl<'a> Reading<'a> {
     }
 
     fn of_columns(tables: &'a Tables<'a>, keys: &'a [TableKey], columns: Vec<usize>) -> Self {
-        let job = tables.job;
-        let views = job.ask.format != Format::Arrow;
+        let views = tables.job.ask.format != Format::Arrow;
         // A nullable column of any table is nullable in all tables.
         let types = tables.all[0].schema_as_read(views);
         let field =
             |(field, read): (&FieldRef, &FieldRef)| (**read).clone().with_nullable(field.is_nullable());
         let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
-        let schema = schema.project(&columns).expect("the table has these columns");
-        Self { tables, keys, columns, views, schema: Arc::new(schema) }
+        let schema = Arc::new(schema.project(&columns).expect("the table has these columns"));
+        Self { tables, keys, columns, views, whole: schema.clone(), schema, added: None }
     }
 
     /// Reads a part in batches of `rows` rows.
@@ -167,16 +215,23 @@ impl<'a> Reading<'a> {
         })))
     }
 
+    /// Returns the arrays of keys in a batch.
+    pub(super) fn arrays<'k>(&self, keys: &'k [TableKey], batch: &RecordBatch) -> KeyArrays<'k>
+    where
+        'a: 'k,
+    {
+        KeyArrays::of(keys, self.tables.all[0].name(), batch, &self.columns)
+    }
+
     /// Returns the keys of all rows of some batches.
     pub(super) fn keys_of<'b>(
         &self,
         batches: impl IntoIterator<Item = &'b RecordBatch>,
     ) -> Result<KeyArrays<'a>, Error> {
-        let table = self.tables.all[0].name();
-        let of = |batch: &RecordBatch| KeyArrays::of(self.keys, table, batch, &self.columns);
+        let of = |batch: &RecordBatch| self.arrays(self.keys, batch);
         let mut all: Vec<KeyArrays> = batches.into_iter().map(of).collect();
         if all.is_empty() {
-            all.push(of(&RecordBatch::new_empty(self.schema.clone())));
+            all.push(of(&RecordBatch::new_empty(self.whole.clone())));
         }
         KeyArrays::joined(&all)
     }

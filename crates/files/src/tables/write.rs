@@ -124,7 +124,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         if format.is_table() {
             let head = to_text::head(format, &batches)?;
             output.write_all(&head).map_err(|error| output.failed(error))?;
-            return Ok(Self::Text(output, format, first.is_none()));
+            return Ok(Self::Text(output, format, job.converted.is_some()));
         }
         if format == Format::Arrow {
             let compression = if let Some(Table::Arrow(file)) = first { file.compression } else { None };

@@ -365,6 +365,12 @@ impl Key {
         Self { is_apart: true, ..self.kind(Kind::Text) }
     }
 
+    /// Makes the kind that of the column.
+    pub fn of_any_kind(mut self) -> Self {
+        self.readings.iter_mut().for_each(|reading| reading.said.kind = None);
+        self
+    }
+
     /// Returns a key for each column. Reads the list, if the key has one.
     ///
     /// # Errors

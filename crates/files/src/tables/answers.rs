@@ -1,0 +1,345 @@
+//! Answers about the keys of tables: counts, the first row of each key, and the first rows of each value of a column.
+//!
+//! ```text
+//! rows in order ──> groups of equal keys ──> a row for each key, with its number of rows
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::keys::TableKey;
+use super::merge::{EmitRows, positions_of};
+use super::read::{Reader, Reading, taken};
+use super::write::{Sink, all_joined, order_of};
+use super::{Tables, keys, order, room, shape, types};
+use crate::dataset::{Answer, OutputSpec};
+use crate::job::{ChooseSorter, Job, LITTLE, To};
+use crate::progress::Phase;
+use crate::report::Report;
+use gpusort_base::clock::Instant;
+use gpusort_base::error::{Error, Hint};
+use gpusort_base::parallel::ranges;
+use gpusort_formats::Output;
+use gpusort_formats::arrow::arrays::{self, gathered};
+use gpusort_formats::arrow::failed;
+use gpusort_formats::fields::Key;
+use gpusort_order::Selection;
+
+/// The most rows of a batch in order.
+const ROWS: usize = 1 << 16;
+
+impl Job<'_> {
+    /// Writes an answer instead of all rows.
+    pub(crate) fn answer_tables(
+        &self,
+        answer: Answer,
+        devices: &mut dyn ChooseSorter,
+        to: To,
+    ) -> Result<Report, Error> {
+        let selection = Selection { unique: self.ask.selection.unique && !answer.is_counted(), first: None };
+        let ask = OutputSpec { selection, positions: answer == Answer::InputOrder, ..self.ask };
+        let tables = Tables { ask, ..self.open_tables()? };
+        let keys = tables.keys()?;
+        devices.expect(None);
+        let mut output = self.open(to)?;
+        self.watch.phase(Phase::Read, Some(tables.rows));
+        let most = self.ask.selection.first.unwrap_or(usize::MAX);
+        let asked = Asked { tables: &tables, keys: &keys, most };
+        let (mut report, keys_or_rows, written) = match answer {
+            Answer::Per => asked.first_of_values(devices, &mut output)?,
+            Answer::InputOrder => asked.first_of_keys(devices, &mut output)?,
+            Answer::Counts => asked.counted_rows(devices, &mut output)?,
+            Answer::CountsOfKeys => asked.counts_of_keys(devices, &mut output)?,
+        };
+        let start = Instant::now();
+        report.bytes = self.known_size();
+        self.close(output)?;
+        report.phases.write += start.elapsed();
+        if answer.is_counted() {
+            report.repeated = report.records - keys_or_rows;
+        }
+        let cut = report.records - report.repeated - written;
+        Ok(Report { cut, types: types(&keys), ..report })
+    }
+
+    /// Sorts the rows, and passes them to `emit` in order, batch by batch.
+    fn each_in_order(
+        &self,
+        reading: &Reading,
+        devices: &mut dyn ChooseSorter,
+        emit: EmitRows,
+    ) -> Result<Report, Error> {
+        if !reading.tables.limit().0 {
+            return self.sort_in_parts(reading.clone(), devices, |merging| merging.each(emit));
+        }
+        let start = Instant::now();
+        let batches = Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default();
+        let numbered = batches.into_iter().scan(0, |at, batch| Some(reading.numbered(batch, at)));
+        let batches = numbered.collect::<Result<Vec<_>, _>>()?;
+        let read = start.elapsed();
+        let chosen = devices.choose(reading.tables.rows, shape(), 0)?;
+        let mut report = Report::new(self.ask.format);
+        let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
+        let columns = all_joined(&mut arrays::chunks(batches))?;
+        for part in ranges(positions.len(), ROWS) {
+            emit(gathered(&reading.whole, &columns, &positions[part]).map_err(failed)?)?;
+        }
+        report.phases.read = read;
+        Ok(chosen.reported(report))
+    }
+}
+
+/// What an answer is about.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    tables: &'a Tables<'a>,
+    keys: &'a [TableKey],
+    /// The most keys or rows to write.
+    most: usize,
+}
+
+/// The report of a sort, the number of keys, and the number of rows written.
+type Answered = (Report, u64, u64);
+
+impl Asked<'_> {
+    /// Writes the first rows of each value of a column, in order.
+    fn first_of_values(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
+        /// The memory of a value beside its bytes.
+        const BESIDE: u64 = 64;
+        let Self { tables, keys, most } = self;
+        let job = tables.job;
+        let mut column = job.per.as_ref().expect("the column of values is a key").by.clone();
+        column.keys = column.keys.into_iter().map(Key::of_any_kind).collect();
+        let values = keys::find(&column, &tables.schema, tables.all[0].name())?;
+        let reading = Reading::new(tables, keys);
+        let limit = usize::try_from(room(&job.budget) / 4).ok();
+        let mut sink = Sink::new(tables, reading.schema.clone(), &order_of(keys), output, limit)?;
+        let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+        let (mut left, mut written) = ((job.budget.bytes() / 4).max(LITTLE), 0);
+        let report = job.each_in_order(&reading, devices, &mut |batch| {
+            let mut of_rows = reading.arrays(&values, &batch).keys()?;
+            of_rows.make_rows();
+            let mut rows = Vec::new();
+            for row in 0..batch.num_rows() {
+                let value = of_rows.row(row);
+                let count = if let Some(count) = counts.get_mut(value) {
+                    count
+                } else {
+                    let room = left.checked_sub(value.len() as u64 + BESIDE);
+                    left = room.ok_or_else(|| {
+                        let problem =
+                            format!("has at least {} values, too many for the memory", counts.len());
+                        Error::option("per", problem).hinting(Hint::Memory)
+                    })?;
+                    counts.entry(value.to_vec()).or_default()
+                };
+                *count += 1;
+                if *count <= most {
+                    rows.push(row as u32);
+                }
+            }
+            written += rows.len() as u64;
+            if rows.is_empty() { Ok(()) } else { sink.write(taken(&batch, &rows)?) }
+        })?;
+        sink.finish()?;
+        Ok((report, written, written))
+    }
+
+    /// Writes the first row of each key, in the order of the input.
+    fn first_of_keys(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
+        let Self { tables, keys, most } = self;
+        let mut positions = Vec::new();
+        let report = tables.job.each_in_order(&Reading::new(tables, keys), devices, &mut |batch| {
+            positions.extend_from_slice(positions_of(&batch));
+            Ok(())
+        })?;
+        positions.sort_unstable();
+        positions.truncate(most);
+        let reading = Reading::of_all(tables, keys);
+        let (limit, mut left, mut at) = (room(&tables.job.budget) / 4, &positions[..], 0);
+        let most = usize::try_from(limit).ok();
+        let mut sink = Sink::new(tables, reading.schema.clone(), &[], output, most)?;
+        let mut reader = Reader::new(reading);
+        while let Some(batches) = reader.next(limit)?.filter(|_| !left.is_empty()) {
+            for batch in batches {
+                let begin = at;
+                at += batch.num_rows() as u64;
+                let (these, later) = left.split_at(left.partition_point(|&position| position < at));
+                left = later;
+                let rows: Vec<u32> = these.iter().map(|position| (position - begin) as u32).collect();
+                if !rows.is_empty() {
+                    sink.write(taken(&batch, &rows)?)?;
+                }
+            }
+        }
+        sink.finish()?;
+        let written = positions.len() as u64;
+        Ok((report, written, written))
+    }
+
+    /// Writes the first row of each key after the number of its rows, in the order of the keys.
+    fn counted_rows(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
+        let Self { tables, keys, most } = self;
+        let reading = Reading::new(tables, keys);
+        let [declared, schema] = [&tables.schema, &reading.schema].map(|schema| counted(schema.fields()));
+        let out = Tables {
+            rows: tables.rows,
+            bytes: tables.bytes,
+            ..Tables::new(tables.job, Vec::new(), declared)
+        };
+        let limit = usize::try_from(room(&tables.job.budget) / 4).ok();
+        let mut sink = Sink::new(&out, schema.clone(), &[], output, limit)?;
+        let (mut groups, mut written) = (Groups::default(), 0);
+        let mut write = |batch: RecordBatch, counts: Vec<i64>| {
+            let batch = with_counts(&schema, batch.columns().to_vec(), counts)?;
+            let batch = batch.slice(0, batch.num_rows().min(most - written));
+            written += batch.num_rows();
+            if batch.num_rows() > 0 { sink.write(batch) } else { Ok(()) }
+        };
+        let report = tables
+            .job
+            .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, batch, &mut write))?;
+        groups.end(&mut write)?;
+        sink.finish()?;
+        Ok((report, groups.keys, written as u64))
+    }
+
+    /// Writes the keys after the number of their rows, the greatest numbers first.
+    fn counts_of_keys(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
+        let Self { tables, keys, most } = self;
+        let reading = Reading::of_keys(tables, keys);
+        let declared =
+            counted(&keys.iter().map(|key| Arc::new(key.column_in(&tables.schema))).collect::<Vec<_>>());
+        let columns = reading.arrays(keys, &RecordBatch::new_empty(reading.schema.clone())).arrays;
+        let fields = declared.fields().iter().skip(1).zip(columns);
+        let fields =
+            fields.map(|(field, array)| Field::clone(field).with_data_type(array.data_type().clone()));
+        let schema = counted(&fields.map(Arc::new).collect::<Vec<_>>());
+        let mut found =
+            Found { schema: schema.clone(), most, batches: Vec::new(), counts: Vec::new(), bytes: 0 };
+        let (mut groups, limit) = (Groups::default(), (room(&tables.job.budget) / 2).max(LITTLE));
+        let mut keep = |batch: RecordBatch, counts: Vec<i64>| {
+            let columns = reading.arrays(keys, &batch).arrays;
+            found.add(columns, counts)?;
+            if found.bytes <= limit {
+                return Ok(());
+            }
+            found.prune()?;
+            let problem = format!("has at least {} keys, too many for the memory", found.counts.len());
+            let error = Error::input(tables.all[0].name(), problem).hinting(Hint::Memory);
+            if found.bytes > limit / 2 { Err(error) } else { Ok(()) }
+        };
+        let report = tables
+            .job
+            .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, batch, &mut keep))?;
+        groups.end(&mut keep)?;
+        let positions = found.top();
+        let (rows, bytes) = (positions.len() as u64, found.bytes);
+        let out = Tables { rows, bytes, ..Tables::new(tables.job, Vec::new(), declared) };
+        let mut sink = Sink::new(&out, schema, &[], output, None)?;
+        sink.write_all(found.batches, &positions)?;
+        sink.finish()?;
+        Ok((report, groups.keys, rows))
+    }
+}
+
+/// Returns the schema of these fields after a column of counts.
+fn counted(fields: &[Arc<Field>]) -> SchemaRef {
+    let count = Arc::new(Field::new("count", DataType::Int64, false));
+    Arc::new(Schema::new([&[count], fields].concat()))
+}
+
+/// Returns a batch of counts and these columns.
+fn with_counts(schema: &SchemaRef, columns: Vec<ArrayRef>, counts: Vec<i64>) -> Result<RecordBatch, Error> {
+    let rows = counts.len();
+    let counts: ArrayRef = Arc::new(Int64Array::from(counts));
+    arrays::batch(schema, [vec![counts], columns].concat(), rows).map_err(failed)
+}
+
+/// Takes the first rows of groups, with the numbers of their rows.
+type TakeGroups<'t> = &'t mut dyn FnMut(RecordBatch, Vec<i64>) -> Result<(), Error>;
+
+/// Groups rows with equal keys, which follow each other.
+#[derive(Default)]
+struct Groups {
+    /// The first row of the group whose end is not known, its key, and its number of rows so far.
+    open: Option<(RecordBatch, Vec<u8>, i64)>,
+    keys: u64,
+}
+
+impl Groups {
+    /// Adds the next rows, and passes the groups that are complete to `take`.
+    fn add(&mut self, reading: &Reading, batch: RecordBatch, take: TakeGroups) -> Result<(), Error> {
+        let mut keys = reading.keys_of([&batch])?.keys()?;
+        keys.make_rows();
+        let rows = batch.num_rows() as u32;
+        let is_first = |&row: &u32| match row.checked_sub(1) {
+            Some(before) => keys.row(before as usize) != keys.row(row as usize),
+            None => self.open.as_ref().is_none_or(|(_, key, _)| key != keys.row(0)),
+        };
+        let firsts: Vec<u32> = (0..rows).filter(is_first).collect();
+        if let Some((.., count)) = &mut self.open {
+            *count += i64::from(firsts.first().copied().unwrap_or(rows));
+        }
+        let Some((&last, complete)) = firsts.split_last() else { return Ok(()) };
+        self.end(take)?;
+        if !complete.is_empty() {
+            self.keys += complete.len() as u64;
+            let counts = firsts.windows(2).map(|pair| i64::from(pair[1] - pair[0]));
+            take(taken(&batch, complete)?, counts.collect())?;
+        }
+        self.open = Some((taken(&batch, &[last])?, keys.key(last as usize), i64::from(rows - last)));
+        Ok(())
+    }
+
+    /// Passes the open group to `take`.
+    fn end(&mut self, take: TakeGroups) -> Result<(), Error> {
+        let Some((row, _, count)) = self.open.take() else { return Ok(()) };
+        self.keys += 1;
+        take(row, vec![count])
+    }
+}
+
+/// Keys in order, with the numbers of their rows.
+struct Found {
+    schema: SchemaRef,
+    /// The most keys to write.
+    most: usize,
+    batches: Vec<RecordBatch>,
+    counts: Vec<i64>,
+    bytes: u64,
+}
+
+impl Found {
+    fn add(&mut self, columns: Vec<ArrayRef>, counts: Vec<i64>) -> Result<(), Error> {
+        self.counts.extend_from_slice(&counts);
+        let batch = with_counts(&self.schema, columns, counts)?;
+        self.bytes += batch.get_array_memory_size() as u64;
+        self.batches.push(batch);
+        Ok(())
+    }
+
+    /// Keeps only the keys to write.
+    fn prune(&mut self) -> Result<(), Error> {
+        let mut kept = self.top();
+        kept.sort_unstable();
+        let columns = all_joined(&mut arrays::chunks(std::mem::take(&mut self.batches)))?;
+        let batch = gathered(&self.schema, &columns, &kept).map_err(failed)?;
+        self.counts = kept.iter().map(|&key| self.counts[key as usize]).collect();
+        self.bytes = batch.get_array_memory_size() as u64;
+        self.batches.push(batch);
+        Ok(())
+    }
+
+    /// Returns the numbers of the keys to write, the greatest counts first.
+    fn top(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.counts.len() as u32).collect();
+        order.sort_by_key(|&key| Reverse(self.counts[key as usize]));
+        order.truncate(self.most);
+        order
+    }
+}
