@@ -9,6 +9,7 @@ mod count;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use gpusort_base::clock::Instant;
 use gpusort_base::error::{Error, Hint};
@@ -253,30 +254,47 @@ impl Write for Answers<'_, '_, '_> {
 
 /// Passes records in this order to the answers. An invalid field repeats no key, unless the fields are counted.
 fn add_all(mut records: Keyed, order: &[u32], answers: &mut Answers) -> io::Result<()> {
-    let (orders, merges_invalid) = (answers.how.orders(), answers.answer.merges_invalid());
-    let needs_rows = |piece: &Piece| piece.keys.single().is_none();
-    if answers.answer.is_counted() && records.pieces.iter().any(needs_rows) {
-        parallel::map_parts(&mut records.pieces, |piece| piece.keys.make_rows());
-    }
-    let (mut last, mut bytes, mut added) = (None::<(&Piece, usize)>, Vec::new(), Ok(()));
     let is_counted = answers.answer.is_counted();
+    let repeated = if is_counted { repeated(&mut records, order, answers) } else { Vec::new() };
+    let (mut bytes, mut added, mut at) = (Vec::new(), Ok(()), 0);
     Places::of(&records.pieces).each(order, |piece, record, number| {
-        let keys = &piece.keys;
-        let is_same = |(other, before): (&Piece, usize)| match (keys.single(), other.keys.single()) {
-            (Some(words), Some(others)) => words[record] == others[before],
-            _ => keys.row(record) == other.keys.row(before),
-        };
-        let is_repeated =
-            is_counted && last.is_some_and(is_same) && (merges_invalid || !keys.has_invalid(record, &orders));
+        let is_repeated = repeated.get(at).is_some_and(|&is_repeated| is_repeated);
+        at += 1;
         if added.is_ok() {
             bytes.clear();
             piece.push(record, &mut bytes);
             let number = piece.positions.get(record).copied().unwrap_or(number.into());
             added = answers.add(number, (!is_repeated).then_some(&bytes));
         }
-        last = Some((piece, record));
     });
     added
+}
+
+/// Returns true for each record in this order that has the key of the record before it.
+fn repeated(records: &mut Keyed, order: &[u32], answers: &Answers) -> Vec<bool> {
+    /// The number of records that a core takes at once.
+    const PART: usize = 1 << 14;
+    let (orders, merges_invalid) = (answers.how.orders(), answers.answer.merges_invalid());
+    let needs_rows = |piece: &Piece| piece.keys.single().is_none();
+    if records.pieces.iter().any(needs_rows) {
+        parallel::map_parts(&mut records.pieces, |piece| piece.keys.make_rows());
+    }
+    let places = Places::of(&records.pieces);
+    let of_part = |part: Range<usize>| {
+        let mut last = part.start.checked_sub(1).map(|before| places.find(order[before]));
+        let mut found = Vec::with_capacity(part.len());
+        places.each(&order[part], |piece, record, _| {
+            let keys = &piece.keys;
+            let is_same = |(other, before): (&Piece, usize)| match (keys.single(), other.keys.single()) {
+                (Some(words), Some(others)) => words[record] == others[before],
+                _ => keys.row(record) == other.keys.row(before),
+            };
+            found.push(last.is_some_and(is_same) && (merges_invalid || !keys.has_invalid(record, &orders)));
+            last = Some((piece, record));
+        });
+        found
+    };
+    parallel::map_parts(parallel::ranges(order.len(), PART), of_part).concat()
 }
 
 impl Job<'_> {

@@ -1,12 +1,12 @@
 //! Groups rows with the same bytes in their key fields, so that many rows with few keys need little memory.
 //!
 //! ```text
-//! text ── pieces, a table for each core ──> the first row of each group, and the number of its rows
+//! text ── pieces, one for each core ── hashes, a table for each core ──> first rows, and numbers of rows
 //! ```
 
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::column::{Column, NotAdded};
@@ -26,7 +26,7 @@ use crate::text::{Before, Text};
 /// Groups of rows, by the bytes of their key fields.
 pub struct Groups<'a> {
     how: &'a InputSpec,
-    /// One table for each core.
+    /// One table for each core, by the hashes of the fields.
     tables: Vec<Table>,
     /// The bytes before the next text.
     passed: u64,
@@ -37,19 +37,19 @@ pub struct Groups<'a> {
 /// Finds groups by the hashes of their fields: from the place of a hash on, the first free place ends the search.
 #[derive(Default)]
 struct Table {
-    /// The numbers of groups, from 1; 0 is a free place. At least half of the places are free; a power of two.
-    places: Vec<u32>,
+    /// The higher half of a group's hash, and the number of the group, from 1; 0 is a free place. At least half
+    /// of the places are free; a power of two.
+    places: Vec<u64>,
     groups: Vec<Group>,
-    /// The first row of each group with a line end, and the fields of its keys.
+    /// The offset of the first row of each group in all inputs, and its range with the line end.
+    firsts: Vec<(u64, Range<usize>)>,
+    /// The first row of each group, and the fields of its keys.
     bytes: Vec<u8>,
 }
 
 struct Group {
     hash: u64,
-    /// The offset of the first row in all inputs.
-    at: u64,
     count: u64,
-    row: Range<usize>,
     key: Range<usize>,
 }
 
@@ -57,12 +57,33 @@ struct Group {
 struct Row {
     at: usize,
     hash: u64,
-    /// The range of the fields in the text, or in the joined fields of these rows.
+    /// The range of the fields in the piece, or in the joined fields of these rows.
     key: Range<usize>,
+}
+
+/// The rows of a piece.
+struct Found<'t> {
+    /// The piece, and what follows it.
+    bytes: &'t [u8],
+    /// The offset of the piece in the text.
+    start: usize,
+    /// The rows of each table.
+    rows: Vec<Vec<Row>>,
+    joined: Vec<u8>,
+    /// The number of bytes read.
+    end: usize,
+    wrong: Option<Problem>,
 }
 
 /// The number of rows whose groups are fetched from memory together.
 const TOGETHER: usize = 32;
+
+/// The most bytes of a piece that a core reads at once, and the approximate number of its rows.
+const PIECE: usize = 1 << 20;
+const ROWS: usize = 1 << 15;
+
+/// The bytes whose rows are counted for an estimate.
+const SAMPLE: usize = 1 << 14;
 
 impl<'a> Groups<'a> {
     /// Begins without groups.
@@ -85,109 +106,146 @@ impl<'a> Groups<'a> {
     ///
     /// The error of the first row that a sort refuses.
     pub fn add(&mut self, text: &Text, known: &mut Known) -> Result<(), Error> {
-        /// The number of bytes that justifies a parallel task.
-        const LEAST: usize = 1 << 18;
         let fields = self.how.kind.dialect().fields;
         let (_, bodies) = bodies(text, self.how.kind.dialect(), known)?;
         known.passed += text.bytes.len() as u64;
         let layout = Layout::new(text, self.how);
-        let mut pieces = Vec::new();
+        if self.tables.is_empty() {
+            self.tables.resize_with(parallel::threads(), Table::default);
+        }
         for (body, line_end) in &bodies {
             self.first.get_or_insert_with(|| (text.parts[0].name.clone(), line_end));
             let bytes = &text.bytes[..=body.end];
             // Only without quotes is it certain where rows begin.
             let is_certain = fields.are_of_lines() || memchr(QUOTE, &bytes[body.clone()]).is_none();
-            let parts = if is_certain && body.len() > LEAST { parallel::threads() } else { 1 };
-            let of_body = rows::pieces(bytes, body.clone(), fields, body.len().div_ceil(parts).max(1));
-            pieces.extend(of_body.into_iter().map(|piece| (bytes, piece, *line_end)));
+            let sample = &bytes[body.start..body.end.min(body.start + SAMPLE)];
+            let ends = memchr_iter(fields.line_end().byte(), sample).count();
+            let size = (sample.len() * ROWS / ends.max(1)).clamp(1, PIECE);
+            let size = if is_certain { size } else { body.len().max(1) };
+            for pieces in rows::pieces(bytes, body.clone(), fields, size).chunks(parallel::threads()) {
+                let mut left = pieces.to_vec();
+                while left.iter().any(|piece| !piece.is_empty()) {
+                    let added = self.add_pieces(&layout, bytes, &mut left, line_end);
+                    added.map_err(|problem| layout.error(problem))?;
+                }
+            }
         }
-        let tables = if pieces.len() > 1 { parallel::threads() } else { 1 };
-        self.tables.resize_with(tables.max(self.tables.len()), Table::default);
-        let passed = self.passed;
-        let parts = pieces.chunks(pieces.len().div_ceil(self.tables.len()).max(1));
-        let added = map_parts(self.tables.iter_mut().zip(parts), |(table, pieces)| {
-            pieces.iter().try_for_each(|(bytes, piece, line_end)| {
-                let added = table.add(
-                    &layout,
-                    (&bytes[piece.start..], piece.len()),
-                    line_end,
-                    passed + piece.start as u64,
-                );
-                added.map_err(|Problem(at, wrong)| Problem(piece.start + at, wrong))
-            })
-        });
         self.passed += text.bytes.len() as u64;
-        added.into_iter().collect::<Result<(), Problem>>().map_err(|problem| layout.error(problem))
+        Ok(())
     }
 
-    /// Takes the first row of each group, in the order of the input, and the number of rows of each group. Groups of
-    /// different cores may have the same fields.
+    /// Adds the rows of pieces, and leaves what follows the most rows of a piece.
+    fn add_pieces(
+        &mut self,
+        layout: &Layout,
+        bytes: &[u8],
+        pieces: &mut [Range<usize>],
+        line_end: &[u8],
+    ) -> Result<(), Problem> {
+        let (tables, passed) = (self.tables.len(), self.passed);
+        // Later pieces follow the whole of earlier ones.
+        let most = if pieces.len() == 1 { ROWS } else { usize::MAX };
+        let read =
+            |piece: &Range<usize>| Found::read(layout, &bytes[piece.start..], piece.clone(), tables, most);
+        let found = map_parts(&*pieces, read);
+        let added = map_parts(self.tables.iter_mut().enumerate(), |(number, table)| {
+            found.iter().try_for_each(|found| table.add(layout, found, number, line_end, passed))
+        });
+        for (piece, found) in pieces.iter_mut().zip(&found) {
+            piece.start = piece.end.min(found.start + found.end);
+        }
+        let wrong = found.into_iter().filter_map(|found| found.wrong);
+        let first = wrong.chain(added.into_iter().filter_map(Result::err)).min_by_key(|problem| problem.0);
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Takes the first row of each group, in the order of the input, and the number of rows of each group.
     pub fn take(&mut self) -> (Text, Vec<u64>) {
         let tables = std::mem::take(&mut self.tables);
-        let mut groups: Vec<(&[u8], &Group)> = tables
-            .iter()
-            .flat_map(|table| table.groups.iter().map(|group| (&table.bytes[group.row.clone()], group)))
-            .collect();
-        groups.sort_unstable_by_key(|(_, group)| group.at);
-        let rows: Vec<&[u8]> = groups.iter().map(|(row, _)| *row).collect();
+        let of_table = |table: &'_ Table| {
+            let firsts = table.firsts.iter().zip(&table.groups);
+            firsts
+                .map(|((at, row), group)| (*at, table.bytes[row.clone()].to_vec(), group.count))
+                .collect::<Vec<_>>()
+        };
+        let mut groups: Vec<_> = map_parts(&tables, of_table).into_iter().flatten().collect();
+        groups.sort_unstable_by_key(|(at, ..)| *at);
+        let rows: Vec<&[u8]> = groups.iter().map(|(_, row, _)| &row[..]).collect();
         let (name, line_end) = self.first.clone().unwrap_or_default();
         let before = Before { line_end: Some(line_end), ..Before::default() };
         let end = self.how.kind.dialect().fields.line_end();
         let text = Text::of_one(&name, rows.concat(), Some(before), end);
-        (text, groups.iter().map(|(_, group)| group.count).collect())
+        (text, groups.iter().map(|(.., count)| *count).collect())
+    }
+}
+
+impl<'t> Found<'t> {
+    /// Reads the first rows, at most `most`, that begin in a piece, for this number of tables. `bytes` begin with the piece.
+    fn read(layout: &Layout, bytes: &'t [u8], piece: Range<usize>, tables: usize, most: usize) -> Self {
+        let keys = &layout.how.keys;
+        let has_whole = keys.iter().any(|key| key.column == ColumnAt::Whole);
+        let guess = piece.len() / (32 * tables);
+        let rows = (0..tables).map(|_| Vec::with_capacity(guess.min(ROWS / tables))).collect();
+        let mut found = Self { bytes, start: piece.start, rows, joined: Vec::new(), end: 0, wrong: None };
+        let mut rows = Rows::new(layout, bytes);
+        for _ in 0..most {
+            match rows.advance(piece.len()) {
+                Ok(true) => {}
+                Ok(false) => {
+                    found.end = piece.len();
+                    return found;
+                }
+                Err(Problem(at, wrong)) => {
+                    found.wrong = Some(Problem(piece.start + at, wrong));
+                    break;
+                }
+            }
+            let (key, hash) = if has_whole {
+                let key = rows.line();
+                (key.clone(), xxh3_64(&bytes[key]))
+            } else {
+                let begin = found.joined.len();
+                for key in 0..keys.len() {
+                    let field = rows.shown(key);
+                    found.joined.extend_from_slice(&field.len().to_le_bytes());
+                    found.joined.extend_from_slice(field);
+                }
+                (begin..found.joined.len(), xxh3_64(&found.joined[begin..]))
+            };
+            let table = (hash >> 32) as usize * tables >> 32;
+            found.rows[table].push(Row { at: rows.at, hash, key });
+        }
+        found.end = rows.next;
+        found
     }
 }
 
 impl Table {
-    /// Adds the rows that begin in the first `until` bytes, which are at this offset in all inputs.
+    /// Adds the rows of a piece that belong to this table.
     fn add(
         &mut self,
         layout: &Layout,
-        (bytes, until): (&[u8], usize),
+        found: &Found,
+        number: usize,
         line_end: &[u8],
-        offset: u64,
+        passed: u64,
     ) -> Result<(), Problem> {
-        let keys = &layout.how.keys;
+        let (keys, bytes) = (&layout.how.keys, found.bytes);
         let has_whole = keys.iter().any(|key| key.column == ColumnAt::Whole);
         let mut columns: Vec<Column> = keys.iter().map(|key| Column::new(key, 0)).collect();
-        let mut rows = Rows::new(layout, bytes);
-        let (mut found, mut joined, mut is_over) = (Vec::with_capacity(TOGETHER), Vec::new(), false);
-        while !is_over {
-            found.clear();
-            joined.clear();
-            let mut wrong = None;
-            while found.len() < TOGETHER && !is_over {
-                match rows.advance(until) {
-                    Ok(true) if has_whole => {
-                        let key = rows.line();
-                        found.push(Row { at: rows.at, hash: xxh3_64(&bytes[key.clone()]), key });
-                    }
-                    Ok(true) => {
-                        let begin = joined.len();
-                        for key in 0..keys.len() {
-                            let field = rows.shown(key);
-                            joined.extend_from_slice(&field.len().to_le_bytes());
-                            joined.extend_from_slice(field);
-                        }
-                        let key = begin..joined.len();
-                        found.push(Row { at: rows.at, hash: xxh3_64(&joined[key.clone()]), key });
-                    }
-                    Ok(false) => is_over = true,
-                    Err(problem) => (wrong, is_over) = (Some(problem), true),
-                }
-            }
-            self.grow(found.len());
-            self.fetch(&found);
-            for Row { at, hash, key } in found.drain(..) {
-                let key = if has_whole { &bytes[key] } else { &joined[key] };
-                let place = self.find(hash, key);
-                if let Some(group) = self.places[place].checked_sub(1) {
-                    self.groups[group as usize].count += 1;
+        for rows in found.rows[number].chunks(TOGETHER) {
+            self.grow(rows.len());
+            self.fetch(rows);
+            for Row { at, hash, key } in rows {
+                let key = if has_whole { &bytes[key.clone()] } else { &found.joined[key.clone()] };
+                let place = self.find(*hash, key);
+                if let Some(group) = group_at(self.places[place]) {
+                    self.groups[group].count += 1;
                     continue;
                 }
-                let mut row = Rows::new(layout, &bytes[at..]);
-                row.advance(1)?;
-                let moved = |Problem(_, wrong)| Problem(at, wrong);
+                let moved = |Problem(_, wrong)| Problem(found.start + at, wrong);
+                let mut row = Rows::new(layout, &bytes[*at..]);
+                row.advance(1).map_err(moved)?;
                 check(&row, &mut columns).map_err(moved)?;
                 let (line, begin) = (at + row.line().start..at + row.line().end, self.bytes.len());
                 self.bytes.extend_from_slice(&bytes[line.clone()]);
@@ -201,10 +259,10 @@ impl Table {
                     self.bytes.extend_from_slice(key);
                 }
                 let key = if has_whole { begin..end } else { row.end..self.bytes.len() };
-                self.groups.push(Group { hash, at: offset + at as u64, count: 1, row, key });
-                self.places[place] = self.groups.len() as u32;
+                self.groups.push(Group { hash: *hash, count: 1, key });
+                self.firsts.push((passed + (found.start + at) as u64, row));
+                self.places[place] = place_of(*hash, self.groups.len());
             }
-            wrong.map_or(Ok(()), Err)?;
         }
         Ok(())
     }
@@ -213,9 +271,8 @@ impl Table {
     fn find(&self, hash: u64, key: &[u8]) -> usize {
         let last = self.places.len() - 1;
         let mut place = hash as usize & last;
-        while let Some(group) = self.places[place].checked_sub(1) {
-            let group = &self.groups[group as usize];
-            if group.hash == hash && self.bytes[group.key.clone()] == *key {
+        while let Some(group) = group_at(self.places[place]) {
+            if self.places[place] >> 32 == hash >> 32 && self.bytes[self.groups[group].key.clone()] == *key {
                 break;
             }
             place = (place + 1) & last;
@@ -234,7 +291,7 @@ impl Table {
                 while self.places[place] > 0 {
                     place = (place + 1) & last;
                 }
-                self.places[place] = number;
+                self.places[place] = place_of(group.hash, number);
             }
         }
     }
@@ -243,13 +300,26 @@ impl Table {
     fn fetch(&self, rows: &[Row]) {
         let place = |row: &Row| row.hash as usize & (self.places.len() - 1);
         rows.iter().for_each(|row| prefetch(&self.places, place(row)));
-        let group = |row: &Row| self.places[place(row)].checked_sub(1).map(|group| group as usize);
+        let group = |row: &Row| {
+            let there = self.places[place(row)];
+            group_at(there).filter(|_| there >> 32 == row.hash >> 32)
+        };
         rows.iter().filter_map(group).for_each(|group| prefetch(&self.groups, group));
         for key in rows.iter().filter_map(group).map(|group| &self.groups[group].key) {
             prefetch(&self.bytes, key.start);
             prefetch(&self.bytes, key.end);
         }
     }
+}
+
+/// Returns the entry of a place for the group with this number, from 1.
+fn place_of(hash: u64, number: usize) -> u64 {
+    hash >> 32 << 32 | u64::from(u32::try_from(number).expect("a table has less than 2^32 groups"))
+}
+
+/// Returns the index of the group at a place, if any.
+fn group_at(place: u64) -> Option<usize> {
+    (place as u32 as usize).checked_sub(1)
 }
 
 /// Checks that a sort takes a row.
