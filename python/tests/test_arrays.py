@@ -41,6 +41,18 @@ def generated(random):
     return array, axis, options
 
 
+def test_forms_of_numpy():
+    array = np.array([[3, 1, 2], [0, 5, 4]])
+    assert gpusort.sort(array, 0).tolist() == np.sort(array, 0).tolist()
+    assert gpusort.argsort(array, 1, kind="stable").tolist() == np.argsort(array, 1, kind="stable").tolist()
+    assert gpusort.sort(array, None, kind="quicksort").tolist() == [0, 1, 2, 3, 4, 5]
+    assert gpusort.top(array, k=1).tolist() == [[1], [0]] and gpusort.argtop(array[0], k=2).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="kind is quicksort, mergesort, heapsort or stable, not 'bogo'"):
+        gpusort.sort(array, kind="bogo")
+    with pytest.raises(TypeError, match="order"):
+        gpusort.sort(array, order="x")
+
+
 def test_generated_arrays():
     random = np.random.default_rng(int(os.environ.get("GPUSORT_SEED", "42")))
     for case in range(oracle.CASES):

@@ -206,6 +206,37 @@ def test_pandas():
         gpusort.sort_table(frame, "y")
 
 
+def test_first_rows_of_tables():
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    random = np.random.default_rng(61)
+    for case in range(200):
+        count, values = int(random.choice([0, 1, 2, 10, 200, 3000])), int(random.choice([1, 3, 40]))
+        columns = [random.integers(0, limit, count).tolist() for limit in (values, 30)]
+        groups, numbers = [[None if random.random() < 0.1 else item for item in column] for column in columns]
+        names = [None if group is None else f"g{group}" for group in groups]
+        table = pa.table({"g": pa.array(names, "string"), "n": pa.array(numbers, "int64"), "at": pa.array(range(count), "int64")})
+        most, down, per = int(random.choice([0, 1, 2, 5, 10**6])), random.random() < 0.5, random.choice([None, "g"])
+        sign = -1 if down else 1
+        order = sorted(range(count), key=lambda row: (numbers[row] is None, sign * (numbers[row] or 0)))
+        seen, expected = {}, []
+        for row in order:
+            seen[names[row]] = seen.get(names[row], 0) + 1
+            if (seen[names[row]] if per else len(expected) + 1) <= most:
+                expected.append(row)
+        frames = [table, pl.from_arrow(table), table.to_pandas(), table.to_pandas(types_mapper=pd.ArrowDtype)]
+        for frame in frames + table.combine_chunks().to_batches():
+            found = gpusort.top_table(frame, most, ("n", "desc" if down else "asc"), per=per)
+            assert type(found) is type(frame) and np.array(found["at"]).tolist() == expected, (case, most, per)
+    with pytest.raises(TypeError, match="list is no table of pyarrow"):
+        gpusort.top_table([1], 1, "n")
+    with pytest.raises(TypeError, match="lazy frame has no rows yet"):
+        gpusort.top_table(pl.from_arrow(table).lazy(), 1, "n")
+    with pytest.raises(KeyError, match="no column 'x'; there are g, n, at"):
+        gpusort.top_table(table, 1, "n", per="x")
+    with pytest.raises(ValueError, match="n is -1; it cannot be negative"):
+        gpusort.top_table(table, -1, "n")
+
+
 def test_duckdb():
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.sql("select * from (values (2, 'x'), (1, 'y')) t(n, s)")

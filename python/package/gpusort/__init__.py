@@ -15,7 +15,7 @@ from ._devices import Device, devices
 from ._files import Checked, Progress, Report, check_file, count_file, merge_files, shuffle_file, sort_file
 from ._gpusort import VERSION as __version__
 from ._sorter import Sorter
-from ._tables import sort_table
+from ._tables import sort_table, top_table
 
 __all__ = [
     "Checked",
@@ -38,5 +38,6 @@ __all__ = [
     "sort_file",
     "sort_table",
     "top",
+    "top_table",
     "unique",
 ]

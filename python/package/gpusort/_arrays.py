@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 Nulls = Literal["first", "last"]
+Kind = Literal["quicksort", "mergesort", "heapsort", "stable"]
 Method = Literal["average", "min", "max", "dense", "ordinal"]
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -252,6 +253,11 @@ def _is_plain(x: Array) -> bool:
     return x.dtype.char in _PLAIN and x.dtype.isnative and flags.c_contiguous and flags.aligned
 
 
+def _known(kind: Kind | None) -> None:
+    if kind not in (None, *get_args(Kind)):
+        raise ValueError(f"kind is quicksort, mergesort, heapsort or stable, not {kind!r}")
+
+
 def _one_dimension(axis: int | None) -> None:
     if axis is not None and operator.index(axis) not in (-1, 0):
         raise np.exceptions.AxisError(axis, 1)
@@ -272,10 +278,11 @@ def _is_simple(x: Any, axis: int | None, nulls: str, device: object) -> bool:
 def sort(
     x: Any,
     /,
-    *,
     axis: int | None = -1,
+    *,
     descending: bool = False,
     stable: bool = True,
+    kind: Kind | None = None,
     nulls: Nulls = "last",
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
@@ -290,8 +297,8 @@ def sort(
         The axis to sort along; None sorts all elements as one dimension.
     descending
         The largest first.  NaN, NaT and nulls stay at the end that ``nulls`` names.
-    stable
-        Accepted for compatibility: every sort is stable.
+    stable, kind
+        Accepted as NumPy has them: every sort is stable.
     nulls
         Where NaN, NaT and the nulls of Arrow go, in both directions: "last" or "first".
     device
@@ -305,6 +312,7 @@ def sort(
     >>> sort([3.0, float("nan"), -1.0], descending=True)
     array([ 3., -1., nan])
     """
+    _known(kind)
     if _is_simple(x, axis, nulls, device) and out is None:
         result = np.empty(x.size, x.dtype)
         _gpusort.sort(x, result, x.size, 1, descending, False, None, threads)
@@ -333,10 +341,11 @@ def sort(
 def argsort(
     x: Any,
     /,
-    *,
     axis: int | None = -1,
+    *,
     descending: bool = False,
     stable: bool = True,
+    kind: Kind | None = None,
     nulls: Nulls = "last",
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
@@ -349,6 +358,7 @@ def argsort(
     >>> argsort([30, 10, 20, 10])
     array([1, 3, 2, 0])
     """
+    _known(kind)
     if _is_simple(x, axis, nulls, device) and out is None:
         positions = np.empty(x.size, np.int64)
         _gpusort.argtop(x, positions, x.size, 1, x.size, descending, False, None, threads)
@@ -394,8 +404,8 @@ def _count(k: int | None, length: int) -> int:
 
 def top(
     x: Any,
-    k: int,
     /,
+    k: int,
     *,
     axis: int | None = -1,
     descending: bool = False,
@@ -431,8 +441,8 @@ def top(
 
 def argtop(
     x: Any,
-    k: int,
     /,
+    k: int,
     *,
     axis: int | None = -1,
     descending: bool = False,

@@ -38,19 +38,19 @@ class Sorter(KeptDevice):
     def __repr__(self) -> str:
         return f"<gpusort.Sorter on {self.name}>"
 
-    def sort(self, x: Any, /, **options: Any) -> Any:
+    def sort(self, x: Any, /, axis: int | None = -1, **options: Any) -> Any:
         """:func:`gpusort.sort` on this device."""
-        return _arrays.sort(x, device=self, **options)
+        return _arrays.sort(x, axis, device=self, **options)
 
-    def argsort(self, x: Any, /, **options: Any) -> Any:
+    def argsort(self, x: Any, /, axis: int | None = -1, **options: Any) -> Any:
         """:func:`gpusort.argsort` on this device."""
-        return _arrays.argsort(x, device=self, **options)
+        return _arrays.argsort(x, axis, device=self, **options)
 
-    def top(self, x: Any, k: int, /, **options: Any) -> Any:
+    def top(self, x: Any, /, k: int, **options: Any) -> Any:
         """:func:`gpusort.top` on this device."""
         return _arrays.top(x, k, device=self, **options)
 
-    def argtop(self, x: Any, k: int, /, **options: Any) -> Any:
+    def argtop(self, x: Any, /, k: int, **options: Any) -> Any:
         """:func:`gpusort.argtop` on this device."""
         return _arrays.argtop(x, k, device=self, **options)
 
@@ -69,3 +69,7 @@ class Sorter(KeptDevice):
     def sort_table(self, table: Any, /, keys: Any, **options: Any) -> Any:
         """:func:`gpusort.sort_table` on this device."""
         return _tables.sort_table(table, keys, device=self, **options)
+
+    def top_table(self, table: Any, n: int, /, keys: Any, **options: Any) -> Any:
+        """:func:`gpusort.top_table` on this device."""
+        return _tables.top_table(table, n, keys, device=self, **options)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from . import _gpusort
-from ._arrays import _each, _nulls_first, is_arrow, is_pandas, lexsort, library, readable
+from ._arrays import _each, _nulls_first, argsort, is_arrow, is_pandas, lexsort, library, readable, unique
 from ._devices import device_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from ._arrays import Nulls
     from ._devices import KeptDevice
@@ -99,6 +104,55 @@ def sort_table(
     rows = _gpusort.ArrowTable(_readable(table))
     numbers = _numbers(names, rows.names)
     return _back(table, rows.sort(numbers, orders, device_of(device), threads))
+
+
+def top_table(
+    table: Any,
+    n: int,
+    /,
+    keys: str | Sequence[str | tuple[str, str]],
+    *,
+    per: str | None = None,
+    nulls: Nulls | Sequence[Nulls] = "last",
+    device: str | int | KeptDevice = "auto",
+    threads: int | None = None,
+) -> Any:
+    """The first n rows in order, or all if there are fewer; with ``per``, the first n of each value of a column.
+
+    table
+        A table or record batch of pyarrow, or a data frame of Polars or pandas.  The result is of the same kind.
+    per
+        The column.  Nulls are one value.
+
+    Other arguments are those of :func:`sort_table`.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"name": ["b", "a", "b", "b"], "n": [1, 2, 3, 4]})
+    >>> top_table(table, 1, ("n", "desc"), per="name").to_pydict()
+    {'name': ['b', 'a'], 'n': [4, 2]}
+    """
+    most = operator.index(n)
+    if most < 0:
+        raise ValueError(f"n is {most}; it cannot be negative")
+    names, descending = _named(keys)
+    kind = type(table).__name__
+    if hasattr(table, "collect"):
+        raise TypeError("a lazy frame has no rows yet; use top_table(frame.collect(), ...)")
+    if kind not in ("DataFrame", "Table", "RecordBatch") or not (is_arrow(table) or is_pandas(table)):
+        raise TypeError(f"{kind} is no table of pyarrow, and no data frame of Polars or pandas; make one of it")
+    columns = list(table.columns if kind == "DataFrame" else table.column_names)
+    _numbers([*names, *([] if per is None else [per])], columns)
+    of_keys = [table[name] for name in names]
+    order = lexsort(of_keys, descending=descending, nulls=nulls, device=device, threads=threads)
+    if per is not None:
+        # Rows of one value, in order, are neighbours.
+        codes = unique(table[per], return_inverse=True, device=device, threads=threads)[1][order]
+        places: NDArray[np.int64] = argsort(codes, device=device, threads=threads)
+        begins = np.flatnonzero(np.diff(codes[places], prepend=-1))
+        numbers = np.arange(places.size) - np.repeat(begins, np.diff(begins, append=places.size))
+        order, most = order[np.sort(places[numbers < most])], order.size
+    rows: NDArray[np.int64] = order[:most]
+    return table[rows] if library(table) == "polars" else table.take(rows)
 
 
 def _of_relation(relation: Any, numbers: list[int]) -> tuple[list[str], list[int], list[str]]:
