@@ -5,6 +5,7 @@ use std::process::{Output, Stdio};
 
 use crate::support::command::{BINARY, gpusort, refused, run, sorted, stderr};
 use crate::support::files::{Folder, fixture};
+use crate::support::tier::count;
 
 /// What a pipeline prints, in which `gpusort` is the command.
 fn typed(script: &str, folder: &Folder) -> String {
@@ -359,7 +360,8 @@ fn comments_among_numbers_are_lines() {
 fn lines_of_numbers_are_the_same_lines_whichever_way_they_take() {
     let folder = Folder::new();
     let number = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-    let many = |of: &dyn Fn(u64) -> String| (0..60_000).map(|i| of(number(i)) + "\n").collect::<String>();
+    let lines = count(60_000, 20_000) as u64;
+    let many = |of: &dyn Fn(u64) -> String| (0..lines).map(|i| of(number(i)) + "\n").collect::<String>();
     let integers = many(&|n| n.to_string());
     let respelled = |n: u64| match n % 200 {
         0 => ["+", "0", "00"][n as usize / 200 % 3].to_owned() + &(n % 4096).to_string(),

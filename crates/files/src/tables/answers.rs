@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
@@ -60,7 +61,7 @@ impl Job<'_> {
         self.close(output)?;
         report.phases.write += start.elapsed();
         if answer.is_counted() {
-            report.repeated = report.records - keys_or_rows;
+            (report.records, report.repeated) = (tables.rows, tables.rows - keys_or_rows);
         }
         let cut = report.records - report.repeated - written;
         Ok(Report { cut, types: types(&keys), ..report })
@@ -211,7 +212,7 @@ impl Asked<'_> {
     /// Writes the keys after the number of their rows, the greatest numbers first.
     fn counts_of_keys(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
         let Self { tables, keys, most } = self;
-        let reading = Reading::of_keys(tables, keys);
+        let reading = Reading::of_counts(tables, keys);
         let declared =
             counted(&keys.iter().map(|key| Arc::new(key.column_in(&tables.schema))).collect::<Vec<_>>());
         let columns = reading.arrays(keys, &RecordBatch::new_empty(reading.schema.clone())).arrays;
@@ -282,17 +283,22 @@ impl Groups {
             None => self.open.as_ref().is_none_or(|(_, key, _)| key != keys.row(0)),
         };
         let firsts: Vec<u32> = (0..rows).filter(is_first).collect();
-        if let Some((.., count)) = &mut self.open {
-            *count += i64::from(firsts.first().copied().unwrap_or(rows));
+        let counts = reading.counts(&batch);
+        let count = |range: Range<u32>| match counts {
+            Some(counts) => counts[range.start as usize..range.end as usize].iter().sum::<u64>() as i64,
+            None => i64::from(range.end - range.start),
+        };
+        if let Some((.., open)) = &mut self.open {
+            *open += count(0..firsts.first().copied().unwrap_or(rows));
         }
         let Some((&last, complete)) = firsts.split_last() else { return Ok(()) };
         self.end(take)?;
         if !complete.is_empty() {
             self.keys += complete.len() as u64;
-            let counts = firsts.windows(2).map(|pair| i64::from(pair[1] - pair[0]));
-            take(taken(&batch, complete)?, counts.collect())?;
+            let counts = firsts.windows(2).map(|pair| count(pair[0]..pair[1])).collect();
+            take(taken(&batch, complete)?, counts)?;
         }
-        self.open = Some((taken(&batch, &[last])?, keys.key(last as usize), i64::from(rows - last)));
+        self.open = Some((taken(&batch, &[last])?, keys.key(last as usize), count(last..rows)));
         Ok(())
     }
 

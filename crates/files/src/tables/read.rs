@@ -1,6 +1,6 @@
 //! Reads the parts of tables, several at a time on all cores, in the order of the input.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::iter;
 use std::sync::{Arc, Mutex};
 
@@ -9,6 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, Schema
 
 use super::Tables;
 use super::keys::{KeyArrays, TableKey};
+use super::merge::positions_of;
 use crate::parts::random_key;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
@@ -19,6 +20,8 @@ use gpusort_formats::arrow::arrays::{self, converted, gathered};
 use gpusort_formats::arrow::parquet::stored_as;
 use gpusort_formats::arrow::{Batches, Part, Table, failed};
 use gpusort_formats::piece::Piece;
+use gpusort_order::Nulls;
+use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 /// The maximum number of rows of a batch.
 pub(super) const ROWS: usize = 1 << 20;
@@ -60,6 +63,8 @@ enum Added {
     Positions,
     /// Random keys of this seed.
     Random(u64),
+    /// How many rows of a batch have the keys of a row, which stands for all of them.
+    Counts,
 }
 
 impl<'a> Reading<'a> {
@@ -83,6 +88,19 @@ impl<'a> Reading<'a> {
         reading
     }
 
+    /// The settings for reading the columns of keys, with a row for all rows of a batch that have its keys.
+    pub(super) fn of_counts(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
+        let reading = Self::of_keys(tables, keys);
+        // A null or NaN that is refused is reported with its row.
+        let refuses = |key: &TableKey| [key.order.empty, key.order.nan].contains(&Nulls::Error);
+        if keys.iter().any(refuses) { reading } else { reading.adding("count", Added::Counts) }
+    }
+
+    /// Returns the number of rows that each row of a batch stands for, unless it is one.
+    pub(super) fn counts<'b>(&self, batch: &'b RecordBatch) -> Option<&'b [u64]> {
+        matches!(self.added, Some(Added::Counts)).then(|| positions_of(batch))
+    }
+
     fn adding(self, name: &str, added: Added) -> Self {
         let added_field = Arc::new(Field::new(name, DataType::UInt64, false));
         let fields = self.schema.fields().iter().cloned().chain([added_field]).collect::<Fields>();
@@ -95,11 +113,13 @@ impl<'a> Reading<'a> {
     pub(super) fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
         let first = *at;
         *at += batch.num_rows() as u64;
-        let Some(added) = self.added else { return Ok(batch) };
-        let number = |row| match added {
-            Added::Positions => row,
-            Added::Random(seed) => (random_key(row, seed) >> 64) as u64,
+        let number = |row| match self.added {
+            Some(Added::Random(seed)) => (random_key(row, seed) >> 64) as u64,
+            _ => row,
         };
+        if matches!(self.added, None | Some(Added::Counts)) {
+            return Ok(batch);
+        }
         let (_, mut columns, rows) = batch.into_parts();
         columns.push(Arc::new(UInt64Array::from_iter_values((first..*at).map(number))));
         arrays::batch(&self.whole, columns, rows).map_err(failed)
@@ -175,7 +195,43 @@ impl<'a> Reading<'a> {
         }
         let batch = arrays::batch(&self.schema, columns, rows);
         let wrong = |error| Error::input(name, format!("the columns differ from the schema: {error}"));
-        batch.map_err(wrong)
+        let batch = batch.map_err(wrong)?;
+        if matches!(self.added, Some(Added::Counts)) { self.reduced(&batch) } else { Ok(batch) }
+    }
+
+    /// Returns the first row of each key of a batch, with the number of its rows. Leaves a batch as it is if most of its
+    /// first rows differ.
+    fn reduced(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        /// The number of these first rows.
+        const SAMPLE: usize = 1 << 12;
+        let rows = batch.num_rows();
+        let (sample, _) = self.grouped(&batch.slice(0, rows.min(SAMPLE)))?;
+        let (batch, counts) = if 4 * sample.len() > 3 * SAMPLE {
+            (batch.clone(), vec![1; rows])
+        } else {
+            let (firsts, counts) = self.grouped(batch)?;
+            (taken(batch, &firsts)?, counts)
+        };
+        let (_, mut columns, rows) = batch.into_parts();
+        columns.push(Arc::new(UInt64Array::from(counts)));
+        arrays::batch(&self.whole, columns, rows).map_err(failed)
+    }
+
+    /// Returns the first row of each key of a batch, and the number of its rows.
+    fn grouped(&self, batch: &RecordBatch) -> Result<(Vec<u32>, Vec<u64>), Error> {
+        let mut keys = self.keys_of([batch])?.keys()?;
+        keys.make_rows();
+        let mut groups: HashMap<&[u8], usize, Xxh3DefaultBuilder> = HashMap::default();
+        let (mut firsts, mut counts) = (Vec::new(), Vec::new());
+        for row in 0..batch.num_rows() {
+            let group = *groups.entry(keys.row(row)).or_insert(firsts.len());
+            if group == firsts.len() {
+                firsts.push(row as u32);
+                counts.push(0);
+            }
+            counts[group] += 1;
+        }
+        Ok((firsts, counts))
     }
 
     /// Gives a batch of a run the dictionaries of all inputs, whose keys it has.
@@ -362,7 +418,8 @@ impl<'a> Reader<'a> {
             self.how.tables.job.watch.set(self.rows);
             if let Some(batch) = self.open.next().transpose()? {
                 taken += batch.get_array_memory_size() as u64;
-                self.rows += batch.num_rows() as u64;
+                let rows = batch.num_rows() as u64;
+                self.rows += self.how.counts(&batch).map_or(rows, |counts| counts.iter().sum());
                 batches.push(batch);
                 continue;
             }
