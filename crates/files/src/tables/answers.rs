@@ -29,6 +29,7 @@ use gpusort_formats::arrow::arrays::{self, gathered};
 use gpusort_formats::arrow::failed;
 use gpusort_formats::fields::Key;
 use gpusort_order::Selection;
+use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 /// The most rows of a batch in order.
 const ROWS: usize = 1 << 16;
@@ -107,47 +108,71 @@ struct Asked<'a> {
 type Answered = (Report, u64, u64);
 
 impl Asked<'_> {
-    /// Writes the first rows of each value of a column, in order.
+    /// Writes the first rows of each value of a column, in order. Few rows are found by the keys alone.
     fn first_of_values(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
-        /// The memory of a value beside its bytes.
-        const BESIDE: u64 = 64;
         let Self { tables, keys, most } = self;
         let job = tables.job;
         let mut column = job.per.as_ref().expect("the column of values is a key").by.clone();
         column.keys = column.keys.into_iter().map(Key::of_any_kind).collect();
         let values = keys::find(&column, &tables.schema, tables.all[0].name())?;
-        let reading = Reading::new(tables, keys);
-        let limit = usize::try_from(room(&job.budget) / 4).ok();
-        let mut sink = Sink::new(tables, reading.schema.clone(), &order_of(keys), output, limit)?;
-        let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
-        let (mut left, mut written) = ((job.budget.bytes() / 4).max(LITTLE), 0);
+        let limit = room(&job.budget) / 4;
+        let fitting = limit / tables.row_bytes();
+        let (mut firsts, mut positions) = (Firsts::new(job, &values, most), Vec::new());
+        let reading = Reading::with_positions(tables, keys, &values);
         let report = job.each_in_order(&reading, devices, &mut |batch| {
-            let mut of_rows = reading.arrays(&values, &batch).keys()?;
-            of_rows.make_rows();
-            let mut rows = Vec::new();
-            for row in 0..batch.num_rows() {
-                let value = of_rows.row(row);
-                let count = if let Some(count) = counts.get_mut(value) {
-                    count
-                } else {
-                    let room = left.checked_sub(value.len() as u64 + BESIDE);
-                    left = room.ok_or_else(|| {
-                        let problem =
-                            format!("has at least {} values, too many for the memory", counts.len());
-                        Error::option("per", problem).hinting(Hint::Memory)
-                    })?;
-                    counts.entry(value.to_vec()).or_default()
-                };
-                *count += 1;
-                if *count <= most {
-                    rows.push(row as u32);
+            let all = positions_of(&batch);
+            let rows = firsts.of(&reading, &batch)?.into_iter();
+            positions.extend(rows.map(|row| all[row as usize]).take(fitting as usize + 1 - positions.len()));
+            Ok(())
+        })?;
+        let reading = Reading::of_all(tables, keys);
+        let rows = usize::try_from(limit).ok();
+        let mut sink = Sink::new(tables, reading.schema.clone(), &order_of(keys), output, rows)?;
+        if positions.len() as u64 <= fitting {
+            let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+            order.sort_unstable_by_key(|&row| positions[row as usize]);
+            let mut places = vec![0; order.len()];
+            (0..).zip(&order).for_each(|(place, &row)| places[row as usize] = place);
+            positions.sort_unstable();
+            let mut batches = Vec::new();
+            self.each_at(&positions, &mut |batch| {
+                batches.push(batch);
+                Ok(())
+            })?;
+            sink.write_all(batches, &places)?;
+        } else {
+            firsts = Firsts::new(job, &values, most);
+            job.each_in_order(&reading, devices, &mut |batch| {
+                let rows = firsts.of(&reading, &batch)?;
+                if rows.is_empty() { Ok(()) } else { sink.write(taken(&batch, &rows)?) }
+            })?;
+        }
+        sink.finish()?;
+        Ok((report, firsts.written, firsts.written))
+    }
+
+    /// Passes the rows at these ascending positions to `emit`.
+    fn each_at(
+        self,
+        positions: &[u64],
+        emit: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (mut left, mut at) = (positions, 0);
+        let mut reader = Reader::new(Reading::of_all(self.tables, self.keys));
+        while let Some(batches) = reader.next(room(&self.tables.job.budget) / 4)?.filter(|_| !left.is_empty())
+        {
+            for batch in batches {
+                let begin = at;
+                at += batch.num_rows() as u64;
+                let (these, later) = left.split_at(left.partition_point(|&position| position < at));
+                left = later;
+                let rows: Vec<u32> = these.iter().map(|position| (position - begin) as u32).collect();
+                if !rows.is_empty() {
+                    emit(taken(&batch, &rows)?)?;
                 }
             }
-            written += rows.len() as u64;
-            if rows.is_empty() { Ok(()) } else { sink.write(taken(&batch, &rows)?) }
-        })?;
-        sink.finish()?;
-        Ok((report, written, written))
+        }
+        Ok(())
     }
 
     /// Writes the first row of each key, in the order of the input.
@@ -160,23 +185,10 @@ impl Asked<'_> {
         })?;
         positions.sort_unstable();
         positions.truncate(most);
-        let reading = Reading::of_all(tables, keys);
-        let (limit, mut left, mut at) = (room(&tables.job.budget) / 4, &positions[..], 0);
-        let most = usize::try_from(limit).ok();
-        let mut sink = Sink::new(tables, reading.schema.clone(), &[], output, most)?;
-        let mut reader = Reader::new(reading);
-        while let Some(batches) = reader.next(limit)?.filter(|_| !left.is_empty()) {
-            for batch in batches {
-                let begin = at;
-                at += batch.num_rows() as u64;
-                let (these, later) = left.split_at(left.partition_point(|&position| position < at));
-                left = later;
-                let rows: Vec<u32> = these.iter().map(|position| (position - begin) as u32).collect();
-                if !rows.is_empty() {
-                    sink.write(taken(&batch, &rows)?)?;
-                }
-            }
-        }
+        let schema = Reading::of_all(tables, keys).schema;
+        let limit = usize::try_from(room(&tables.job.budget) / 4).ok();
+        let mut sink = Sink::new(tables, schema, &[], output, limit)?;
+        self.each_at(&positions, &mut |batch| sink.write(batch))?;
         sink.finish()?;
         let written = positions.len() as u64;
         Ok((report, written, written))
@@ -245,6 +257,54 @@ impl Asked<'_> {
         sink.write_all(found.batches, &positions)?;
         sink.finish()?;
         Ok((report, groups.keys, rows))
+    }
+}
+
+/// Finds the first rows of each value of a column.
+struct Firsts<'a> {
+    values: &'a [TableKey],
+    /// The most rows of a value.
+    most: usize,
+    counts: HashMap<Vec<u8>, usize, Xxh3DefaultBuilder>,
+    /// The bytes left for values.
+    left: u64,
+    /// The number of rows found.
+    written: u64,
+}
+
+impl<'a> Firsts<'a> {
+    fn new(job: &Job, values: &'a [TableKey], most: usize) -> Self {
+        let left = (job.budget.bytes() / 4).max(LITTLE);
+        Self { values, most, counts: HashMap::default(), left, written: 0 }
+    }
+
+    /// Returns the rows of the next batch that are among the first of their values.
+    fn of(&mut self, reading: &Reading, batch: &RecordBatch) -> Result<Vec<u32>, Error> {
+        /// The memory of a value beside its bytes.
+        const BESIDE: u64 = 64;
+        let mut keys = reading.arrays(self.values, batch).keys()?;
+        keys.make_rows();
+        let mut rows = Vec::new();
+        for row in 0..batch.num_rows() {
+            let value = keys.row(row);
+            let count = if let Some(count) = self.counts.get_mut(value) {
+                count
+            } else {
+                let room = self.left.checked_sub(value.len() as u64 + BESIDE);
+                self.left = room.ok_or_else(|| {
+                    let count = self.counts.len();
+                    let problem = format!("has at least {count} values, too many for the memory");
+                    Error::option("per", problem).hinting(Hint::Memory)
+                })?;
+                self.counts.entry(value.to_vec()).or_default()
+            };
+            *count += 1;
+            if *count <= self.most {
+                rows.push(row as u32);
+            }
+        }
+        self.written += rows.len() as u64;
+        Ok(rows)
     }
 }
 

@@ -71,7 +71,7 @@ impl<'a> Reading<'a> {
     pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
         match tables.job.shuffle {
             Some(seed) => Self::of_all(tables, keys).adding("random", Added::Random(seed)),
-            None if tables.ask.positions => Self::of_keys(tables, keys).adding("position", Added::Positions),
+            None if tables.ask.positions => Self::with_positions(tables, keys, &[]),
             None => Self::of_all(tables, keys),
         }
     }
@@ -86,6 +86,13 @@ impl<'a> Reading<'a> {
             reading.whole = reading.schema.clone();
         }
         reading
+    }
+
+    /// The settings for reading the columns of keys and of other keys, with the positions of rows.
+    pub(super) fn with_positions(tables: &'a Tables<'a>, keys: &'a [TableKey], others: &[TableKey]) -> Self {
+        let columns: BTreeSet<usize> = keys.iter().chain(others).map(TableKey::column).collect();
+        let reading = Self::of_columns(tables, keys, columns.into_iter().collect());
+        reading.adding("position", Added::Positions)
     }
 
     /// The settings for reading the columns of keys, with a row for all rows of a batch that have its keys.
