@@ -203,7 +203,7 @@ impl Devices {
         self.costs().choose_for_lines(n, bytes, parallel::cores(), start)
     }
 
-    /// Begins to start the GPU, unless it has started.
+    /// Begins the start of the GPU, unless the GPU has started or is starting.
     fn begin(&mut self) {
         if self.gpu.is_none() && self.starting.is_none() {
             self.starting = Some(Starting::new(self.selects()));

@@ -270,7 +270,7 @@ fn add_all(mut records: Keyed, order: &[u32], answers: &mut Answers) -> io::Resu
     added
 }
 
-/// Returns true for each record in this order that has the key of the record before it.
+/// For each record in this order, returns true if the record before it has the same key.
 fn repeated(records: &mut Keyed, order: &[u32], answers: &Answers) -> Vec<bool> {
     /// The number of records that a core takes at once.
     const PART: usize = 1 << 14;

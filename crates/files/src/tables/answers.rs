@@ -95,7 +95,7 @@ impl Job<'_> {
     }
 }
 
-/// What an answer is about.
+/// The tables and keys of an answer.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     tables: &'a Tables<'a>,
@@ -215,7 +215,7 @@ impl Asked<'_> {
         };
         let report = tables
             .job
-            .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, batch, &mut write))?;
+            .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, &batch, &mut write))?;
         groups.end(&mut write)?;
         sink.finish()?;
         Ok((report, groups.keys, written as u64))
@@ -248,7 +248,7 @@ impl Asked<'_> {
         };
         let report = tables
             .job
-            .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, batch, &mut keep))?;
+            .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, &batch, &mut keep))?;
         groups.end(&mut keep)?;
         let positions = found.top();
         let (rows, bytes) = (positions.len() as u64, found.bytes);
@@ -278,7 +278,7 @@ impl<'a> Firsts<'a> {
         Self { values, most, counts: HashMap::default(), left, written: 0 }
     }
 
-    /// Returns the rows of the next batch that are among the first of their values.
+    /// Returns the numbers of rows, in the next batch, among the first rows of their values.
     fn of(&mut self, reading: &Reading, batch: &RecordBatch) -> Result<Vec<u32>, Error> {
         /// The memory of a value beside its bytes.
         const BESIDE: u64 = 64;
@@ -333,9 +333,9 @@ struct Groups {
 }
 
 impl Groups {
-    /// Adds the next rows, and passes the groups that are complete to `take`.
-    fn add(&mut self, reading: &Reading, batch: RecordBatch, take: TakeGroups) -> Result<(), Error> {
-        let mut keys = reading.keys_of([&batch])?.keys()?;
+    /// Adds the next rows, and passes complete groups to `take`.
+    fn add(&mut self, reading: &Reading, batch: &RecordBatch, take: TakeGroups) -> Result<(), Error> {
+        let mut keys = reading.keys_of([batch])?.keys()?;
         keys.make_rows();
         let rows = batch.num_rows() as u32;
         let is_first = |&row: &u32| match row.checked_sub(1) {
@@ -343,7 +343,7 @@ impl Groups {
             None => self.open.as_ref().is_none_or(|(_, key, _)| key != keys.row(0)),
         };
         let firsts: Vec<u32> = (0..rows).filter(is_first).collect();
-        let counts = reading.counts(&batch);
+        let counts = reading.counts(batch);
         let count = |range: Range<u32>| match counts {
             Some(counts) => counts[range.start as usize..range.end as usize].iter().sum::<u64>() as i64,
             None => i64::from(range.end - range.start),
@@ -356,9 +356,9 @@ impl Groups {
         if !complete.is_empty() {
             self.keys += complete.len() as u64;
             let counts = firsts.windows(2).map(|pair| count(pair[0]..pair[1])).collect();
-            take(taken(&batch, complete)?, counts)?;
+            take(taken(batch, complete)?, counts)?;
         }
-        self.open = Some((taken(&batch, &[last])?, keys.key(last as usize), count(last..rows)));
+        self.open = Some((taken(batch, &[last])?, keys.key(last as usize), count(last..rows)));
         Ok(())
     }
 

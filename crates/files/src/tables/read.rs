@@ -63,7 +63,7 @@ enum Added {
     Positions,
     /// Random keys of this seed.
     Random(u64),
-    /// How many rows of a batch have the keys of a row, which stands for all of them.
+    /// For each row, the number of rows of a batch with its keys; a batch has one row for them.
     Counts,
 }
 
@@ -95,15 +95,15 @@ impl<'a> Reading<'a> {
         reading.adding("position", Added::Positions)
     }
 
-    /// The settings for reading the columns of keys, with a row for all rows of a batch that have its keys.
+    /// The settings for reading the columns of keys. A row stands for all rows of its batch with the same keys.
     pub(super) fn of_counts(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
         let reading = Self::of_keys(tables, keys);
-        // A null or NaN that is refused is reported with its row.
+        // The error about a refused null or NaN names its row.
         let refuses = |key: &TableKey| [key.order.empty, key.order.nan].contains(&Nulls::Error);
         if keys.iter().any(refuses) { reading } else { reading.adding("count", Added::Counts) }
     }
 
-    /// Returns the number of rows that each row of a batch stands for, unless it is one.
+    /// Returns the number of rows for which each row of a batch stands, or `None` if each stands for itself.
     pub(super) fn counts<'b>(&self, batch: &'b RecordBatch) -> Option<&'b [u64]> {
         matches!(self.added, Some(Added::Counts)).then(|| positions_of(batch))
     }
@@ -170,7 +170,7 @@ impl<'a> Reading<'a> {
         })))
     }
 
-    /// Reads a part in batches of at most `rows` rows, none of them empty: a batch of Arrow in slices.
+    /// Reads a part in batches of 1 to `rows` rows: a batch of Arrow in slices.
     pub(super) fn read_slices(&self, part: Part, rows: usize) -> Batches<'a> {
         let sliced = move |batch: Result<RecordBatch, Error>| -> Batches<'a> {
             match batch {
@@ -206,7 +206,7 @@ impl<'a> Reading<'a> {
         if matches!(self.added, Some(Added::Counts)) { self.reduced(&batch) } else { Ok(batch) }
     }
 
-    /// Returns the first row of each key of a batch, with the number of its rows. Leaves a batch as it is if most of its
+    /// Returns the first row of each key of a batch, with the number of its rows. Keeps all rows if most of the
     /// first rows differ.
     fn reduced(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         /// The number of these first rows.
@@ -241,7 +241,7 @@ impl<'a> Reading<'a> {
         Ok((firsts, counts))
     }
 
-    /// Gives a batch of a run the dictionaries of all inputs, whose keys it has.
+    /// Gives a batch of a run the dictionaries of all inputs; the batch has their keys.
     pub(super) fn shared(&self, batch: RecordBatch) -> Result<RecordBatch, Error> {
         let (schema, mut columns, rows) = batch.into_parts();
         // In a run, the positions of rows follow these columns.
@@ -351,7 +351,7 @@ impl<'a> Reading<'a> {
         Ok(Piece::of_rows(decoded.keys(batch.num_rows())?, batch, first, self.tables.size_of_row() as usize))
     }
 
-    /// Returns the fewest rows of a batch: as many as usual, or fewer if rows are large.
+    /// Returns the least number of rows of a batch: the usual number, or less if rows are large.
     pub(super) fn least(&self, usual: usize) -> usize {
         const BYTES: u64 = 1 << 17;
         const FEW: usize = 8;

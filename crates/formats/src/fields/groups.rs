@@ -212,7 +212,7 @@ impl<'t> Found<'t> {
                 }
                 (begin..found.joined.len(), xxh3_64(&found.joined[begin..]))
             };
-            let table = (hash >> 32) as usize * tables >> 32;
+            let table = ((hash >> 32) as usize * tables) >> 32;
             found.rows[table].push(Row { at: rows.at, hash, key });
         }
         found.end = rows.next;
