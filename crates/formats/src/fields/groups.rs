@@ -53,10 +53,11 @@ struct Group {
     key: Range<usize>,
 }
 
-/// A row whose group is not yet found.
+/// A row whose group is not yet found, with the number of its repetitions near by, itself included.
 struct Row {
     at: usize,
     hash: u64,
+    count: u64,
     /// The range of the fields in the piece, or in the joined fields of these rows.
     key: Range<usize>,
 }
@@ -81,6 +82,10 @@ const TOGETHER: usize = 32;
 /// The most bytes of a piece that a core reads at once, and the approximate number of its rows.
 const PIECE: usize = 1 << 20;
 const ROWS: usize = 1 << 15;
+
+/// The number of recent rows with which the next row is compared; a power of two. A few frequent keys would fall to a
+/// few tables.
+const RECENT: usize = 1 << 12;
 
 /// The bytes whose rows are counted for an estimate.
 const SAMPLE: usize = 1 << 14;
@@ -187,7 +192,7 @@ impl<'t> Found<'t> {
         let guess = piece.len() / (32 * tables);
         let rows = (0..tables).map(|_| Vec::with_capacity(guess.min(ROWS / tables))).collect();
         let mut found = Self { bytes, start: piece.start, rows, joined: Vec::new(), end: 0, wrong: None };
-        let mut rows = Rows::new(layout, bytes);
+        let (mut rows, mut recent) = (Rows::new(layout, bytes), vec![0_u32; RECENT]);
         for _ in 0..most {
             match rows.advance(piece.len()) {
                 Ok(true) => {}
@@ -200,20 +205,31 @@ impl<'t> Found<'t> {
                     break;
                 }
             }
-            let (key, hash) = if has_whole {
-                let key = rows.line();
-                (key.clone(), xxh3_64(&bytes[key]))
+            let begin = found.joined.len();
+            let key = if has_whole {
+                rows.line()
             } else {
-                let begin = found.joined.len();
                 for key in 0..keys.len() {
                     let field = rows.shown(key);
                     found.joined.extend_from_slice(&field.len().to_le_bytes());
                     found.joined.extend_from_slice(field);
                 }
-                (begin..found.joined.len(), xxh3_64(&found.joined[begin..]))
+                begin..found.joined.len()
             };
-            let table = ((hash >> 32) as usize * tables) >> 32;
-            found.rows[table].push(Row { at: rows.at, hash, key });
+            let text = if has_whole { bytes } else { &found.joined };
+            let hash = xxh3_64(&text[key.clone()]);
+            let same = &mut found.rows[((hash >> 32) as usize * tables) >> 32];
+            let recent = &mut recent[hash as usize % RECENT];
+            match same.get_mut(*recent as usize) {
+                Some(row) if row.hash == hash && text[row.key.clone()] == text[key.clone()] => {
+                    row.count += 1;
+                    found.joined.truncate(begin);
+                }
+                _ => {
+                    *recent = same.len() as u32;
+                    same.push(Row { at: rows.at, hash, count: 1, key });
+                }
+            }
         }
         found.end = rows.next;
         found
@@ -236,11 +252,11 @@ impl Table {
         for rows in found.rows[number].chunks(TOGETHER) {
             self.grow(rows.len());
             self.fetch(rows);
-            for Row { at, hash, key } in rows {
+            for Row { at, hash, count, key } in rows {
                 let key = if has_whole { &bytes[key.clone()] } else { &found.joined[key.clone()] };
                 let place = self.find(*hash, key);
                 if let Some(group) = group_at(self.places[place]) {
-                    self.groups[group].count += 1;
+                    self.groups[group].count += count;
                     continue;
                 }
                 let moved = |Problem(_, wrong)| Problem(found.start + at, wrong);
@@ -259,7 +275,7 @@ impl Table {
                     self.bytes.extend_from_slice(key);
                 }
                 let key = if has_whole { begin..end } else { row.end..self.bytes.len() };
-                self.groups.push(Group { hash: *hash, count: 1, key });
+                self.groups.push(Group { hash: *hash, count: *count, key });
                 self.firsts.push((passed + (found.start + at) as u64, row));
                 self.places[place] = place_of(*hash, self.groups.len());
             }
