@@ -33,7 +33,7 @@ pub(crate) const OF_SORT: [&str; 8] =
 pub(crate) const NOT_MERGED: [&str; 5] = ["count", "per", "keep_order", "each", "in_place"];
 
 /// The further options that a count does not have.
-pub(crate) const NOT_COUNTED: [&str; 3] = ["unique", "argsort", "to"];
+pub(crate) const NOT_COUNTED: [&str; 2] = ["unique", "argsort"];
 
 /// The further options that a shuffle does not have.
 pub(crate) const NOT_SHUFFLED: [&str; 4] = ["unique", "argsort", "key", "reverse"];

@@ -150,7 +150,7 @@ fn sort(args: &SortArgs, file: &FileAsKey) -> anyhow::Result<()> {
         });
     }
     // Counts are for readers, also behind a pipe.
-    if to_terminal || output.is_none() && args.counts_keys {
+    if to_terminal || output.is_none() && args.counts_keys && args.to.is_none() {
         job.print();
     }
     let timing_to = options::timing(args, output.is_none(), job.format())?;

@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::keys::TableKey;
 use super::merge::{EmitRows, positions_of};
-use super::read::{Reader, Reading, taken};
+use super::read::{Reader, Reading, compact, taken};
 use super::write::{Sink, all_joined, order_of};
 use super::{Tables, keys, order, room, shape, types};
 use crate::dataset::{Answer, OutputSpec};
@@ -23,12 +24,12 @@ use crate::progress::Phase;
 use crate::report::Report;
 use gpusort_base::clock::Instant;
 use gpusort_base::error::{Error, Hint};
-use gpusort_base::parallel::ranges;
+use gpusort_base::parallel::{lock, ranges};
 use gpusort_formats::Output;
 use gpusort_formats::arrow::arrays::{self, gathered};
 use gpusort_formats::arrow::failed;
 use gpusort_formats::fields::Key;
-use gpusort_order::Selection;
+use gpusort_order::{KeyOrder, Selection};
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 /// The most rows of a batch in order.
@@ -114,6 +115,8 @@ impl Asked<'_> {
         let job = tables.job;
         let mut column = job.per.as_ref().expect("the column of values is a key").by.clone();
         column.keys = column.keys.into_iter().map(Key::of_any_kind).collect();
+        let reading = gpusort_order::Reading::Any;
+        (column.order, column.element) = (KeyOrder { reading, ..KeyOrder::ASCENDING }, None);
         let values = keys::find(&column, &tables.schema, tables.all[0].name())?;
         let limit = room(&job.budget) / 4;
         let fitting = limit / tables.row_bytes();
@@ -234,7 +237,7 @@ impl Asked<'_> {
         let schema = counted(&fields.map(Arc::new).collect::<Vec<_>>());
         let mut found =
             Found { schema: schema.clone(), most, batches: Vec::new(), counts: Vec::new(), bytes: 0 };
-        let (mut groups, limit) = (Groups::default(), (room(&tables.job.budget) / 2).max(LITTLE));
+        let (mut groups, limit) = (Groups::default(), (room(&tables.job.budget) / 4).max(LITTLE));
         let mut keep = |batch: RecordBatch, counts: Vec<i64>| {
             let columns = reading.arrays(keys, &batch).arrays;
             found.add(columns, counts)?;
@@ -246,10 +249,11 @@ impl Asked<'_> {
             let error = Error::input(tables.all[0].name(), problem).hinting(Hint::Memory);
             if found.bytes > limit / 2 { Err(error) } else { Ok(()) }
         };
-        let report = tables
+        let mut report = tables
             .job
             .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, &batch, &mut keep))?;
         groups.end(&mut keep)?;
+        report.counts.add_all(&lock(&tables.nulls));
         let positions = found.top();
         let (rows, bytes) = (positions.len() as u64, found.bytes);
         let out = Tables { rows, bytes, ..Tables::new(tables.job, Vec::new(), declared) };
@@ -370,6 +374,17 @@ impl Groups {
     }
 }
 
+/// Returns the approximate memory of keys with their counts, without dictionaries, which all batches share.
+fn size_of(batch: &RecordBatch) -> u64 {
+    /// The memory of a key beside its values: its count, and its place in the order.
+    const BESIDE: usize = 16;
+    let of_column = |column: &ArrayRef| match column.as_any_dictionary_opt() {
+        Some(dictionary) => dictionary.keys().get_buffer_memory_size(),
+        None => column.get_buffer_memory_size(),
+    };
+    (batch.columns().iter().map(of_column).sum::<usize>() + BESIDE * batch.num_rows()) as u64
+}
+
 /// Keys in order, with the numbers of their rows.
 struct Found {
     schema: SchemaRef,
@@ -384,7 +399,7 @@ impl Found {
     fn add(&mut self, columns: Vec<ArrayRef>, counts: Vec<i64>) -> Result<(), Error> {
         self.counts.extend_from_slice(&counts);
         let batch = with_counts(&self.schema, columns, counts)?;
-        self.bytes += batch.get_array_memory_size() as u64;
+        self.bytes += size_of(&batch);
         self.batches.push(batch);
         Ok(())
     }
@@ -394,9 +409,10 @@ impl Found {
         let mut kept = self.top();
         kept.sort_unstable();
         let columns = all_joined(&mut arrays::chunks(std::mem::take(&mut self.batches)))?;
-        let batch = gathered(&self.schema, &columns, &kept).map_err(failed)?;
+        let batch =
+            gathered(&self.schema, &columns, &kept).and_then(|batch| compact(&batch)).map_err(failed)?;
         self.counts = kept.iter().map(|&key| self.counts[key as usize]).collect();
-        self.bytes = batch.get_array_memory_size() as u64;
+        self.bytes = size_of(&batch);
         self.batches.push(batch);
         Ok(())
     }

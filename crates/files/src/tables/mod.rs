@@ -19,6 +19,8 @@ mod merge;
 mod read;
 mod write;
 
+use std::sync::Mutex;
+
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use gpusort_order::Shape;
@@ -40,11 +42,11 @@ use gpusort_base::format::Format;
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::{Disorder, Merged};
-use gpusort_formats::Output;
 use gpusort_formats::arrow::dictionaries::Dictionaries;
 use gpusort_formats::arrow::{Part, Table, common_schema};
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::Axis;
+use gpusort_formats::{Counts, Output};
 use gpusort_order::Nulls;
 
 /// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and
@@ -82,7 +84,9 @@ fn order(
     let job = tables.job;
     report.records += arrays.rows() as u64;
     let decoded = arrays.decoded(false)?;
-    decoded.count(&mut report.counts, |row| tables.place(first + row as u64))?;
+    if !reading.is_counting() {
+        decoded.count(&mut report.counts, |row| tables.place(first + row as u64))?;
+    }
     let passes = &mut job.watch.passes();
     let (selection, method) = (tables.ask.selection, tables.ask.method);
     let done = order_columns(sorter, &decoded.columns(), selection, method, passes)?;
@@ -269,6 +273,8 @@ struct Tables<'a> {
     /// Approximate bytes of the rows in memory.
     bytes: u64,
     dictionaries: Dictionaries,
+    /// The nulls of rows for which other rows stand.
+    nulls: Mutex<Counts>,
 }
 
 impl<'a> Tables<'a> {
@@ -281,8 +287,8 @@ impl<'a> Tables<'a> {
             parts.extend(own);
         }
         let bytes = parts.iter().map(|part| part.bytes).sum();
-        let (ask, dictionaries) = (job.ask, Dictionaries::default());
-        Self { job, ask, all, schema, parts, before, rows, bytes, dictionaries }
+        let (ask, dictionaries, nulls) = (job.ask, Dictionaries::default(), Mutex::default());
+        Self { job, ask, all, schema, parts, before, rows, bytes, dictionaries, nulls }
     }
 
     /// Returns true if the rows fit in memory, and the approximate bytes of a part.

@@ -78,14 +78,18 @@ impl<'a> Reading<'a> {
 
     /// The settings for reading all columns.
     pub(super) fn of_all(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
-        let mut reading = Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect());
-        if tables.job.format() == Format::Parquet {
+        Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect()).as_stored()
+    }
+
+    /// Reads columns as the types by which Parquet stores them, if the output is Parquet.
+    fn as_stored(mut self) -> Self {
+        if self.tables.job.format() == Format::Parquet {
             let stored = |field: &FieldRef| Field::clone(field).with_data_type(stored_as(field.data_type()));
-            let fields: Vec<Field> = reading.schema.fields().iter().map(stored).collect();
-            reading.schema = Arc::new(Schema::new_with_metadata(fields, reading.schema.metadata().clone()));
-            reading.whole = reading.schema.clone();
+            let fields: Vec<Field> = self.schema.fields().iter().map(stored).collect();
+            self.schema = Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()));
+            self.whole = self.schema.clone();
         }
-        reading
+        self
     }
 
     /// The settings for reading the columns of keys and of other keys, with the positions of rows.
@@ -97,15 +101,20 @@ impl<'a> Reading<'a> {
 
     /// The settings for reading the columns of keys. A row stands for all rows of its batch with the same keys.
     pub(super) fn of_counts(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
-        let reading = Self::of_keys(tables, keys);
+        let reading = Self::of_keys(tables, keys).as_stored();
         // The error about a refused null or NaN names its row.
         let refuses = |key: &TableKey| [key.order.empty, key.order.nan].contains(&Nulls::Error);
         if keys.iter().any(refuses) { reading } else { reading.adding("count", Added::Counts) }
     }
 
+    /// Returns true if a row stands for several.
+    pub(super) fn is_counting(&self) -> bool {
+        matches!(self.added, Some(Added::Counts))
+    }
+
     /// Returns the number of rows for which each row of a batch stands, or `None` if each stands for itself.
     pub(super) fn counts<'b>(&self, batch: &'b RecordBatch) -> Option<&'b [u64]> {
-        matches!(self.added, Some(Added::Counts)).then(|| positions_of(batch))
+        self.is_counting().then(|| positions_of(batch))
     }
 
     fn adding(self, name: &str, added: Added) -> Self {
@@ -203,7 +212,7 @@ impl<'a> Reading<'a> {
         let batch = arrays::batch(&self.schema, columns, rows);
         let wrong = |error| Error::input(name, format!("the columns differ from the schema: {error}"));
         let batch = batch.map_err(wrong)?;
-        if matches!(self.added, Some(Added::Counts)) { self.reduced(&batch) } else { Ok(batch) }
+        if self.is_counting() { self.reduced(&batch) } else { Ok(batch) }
     }
 
     /// Returns the first row of each key of a batch, with the number of its rows. Keeps all rows if most of the
@@ -211,7 +220,9 @@ impl<'a> Reading<'a> {
     fn reduced(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
         /// The number of these first rows.
         const SAMPLE: usize = 1 << 12;
-        let rows = batch.num_rows();
+        let (rows, mut nulls) = (batch.num_rows(), Counts::default());
+        self.keys_of([batch])?.decoded(false)?.count(&mut nulls, |_| String::new())?;
+        lock(&self.tables.nulls).add_all(&nulls);
         let (sample, _) = self.grouped(&batch.slice(0, rows.min(SAMPLE)))?;
         let (batch, counts) = if 4 * sample.len() > 3 * SAMPLE {
             (batch.clone(), vec![1; rows])

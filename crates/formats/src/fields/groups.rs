@@ -167,19 +167,19 @@ impl<'a> Groups<'a> {
     /// Takes the first row of each group, in the order of the input, and the number of rows of each group.
     pub fn take(&mut self) -> (Text, Vec<u64>) {
         let tables = std::mem::take(&mut self.tables);
-        let of_table = |table: &'_ Table| {
+        let count = tables.iter().map(|table| table.groups.len()).sum();
+        let mut groups: Vec<(u64, &[u8], u64)> = Vec::with_capacity(count);
+        for table in &tables {
             let firsts = table.firsts.iter().zip(&table.groups);
-            firsts
-                .map(|((at, row), group)| (*at, table.bytes[row.clone()].to_vec(), group.count))
-                .collect::<Vec<_>>()
-        };
-        let mut groups: Vec<_> = map_parts(&tables, of_table).into_iter().flatten().collect();
+            groups.extend(firsts.map(|((at, row), group)| (*at, &table.bytes[row.clone()], group.count)));
+        }
         groups.sort_unstable_by_key(|(at, ..)| *at);
-        let rows: Vec<&[u8]> = groups.iter().map(|(_, row, _)| &row[..]).collect();
+        let mut rows = Vec::with_capacity(groups.iter().map(|(_, row, _)| row.len()).sum());
+        groups.iter().for_each(|(_, row, _)| rows.extend_from_slice(row));
         let (name, line_end) = self.first.clone().unwrap_or_default();
         let before = Before { line_end: Some(line_end), ..Before::default() };
         let end = self.how.kind.dialect().fields.line_end();
-        let text = Text::of_one(&name, rows.concat(), Some(before), end);
+        let text = Text::of_one(&name, rows, Some(before), end);
         (text, groups.iter().map(|(.., count)| *count).collect())
     }
 }
@@ -218,7 +218,7 @@ impl<'t> Found<'t> {
             };
             let text = if has_whole { bytes } else { &found.joined };
             let hash = xxh3_64(&text[key.clone()]);
-            let same = &mut found.rows[((hash >> 32) as usize * tables) >> 32];
+            let same = &mut found.rows[(((hash >> 32) * tables as u64) >> 32) as usize];
             let recent = &mut recent[hash as usize % RECENT];
             match same.get_mut(*recent as usize) {
                 Some(row) if row.hash == hash && text[row.key.clone()] == text[key.clone()] => {
