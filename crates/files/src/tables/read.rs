@@ -78,11 +78,11 @@ impl<'a> Reading<'a> {
 
     /// The settings for reading all columns.
     pub(super) fn of_all(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
-        Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect()).as_stored()
+        Self::of_columns(tables, keys, (0..tables.schema.fields().len()).collect()).storable()
     }
 
-    /// Reads columns as the types by which Parquet stores them, if the output is Parquet.
-    fn as_stored(mut self) -> Self {
+    /// If the output is Parquet, changes the types of columns to the types that Parquet stores.
+    fn storable(mut self) -> Self {
         if self.tables.job.format() == Format::Parquet {
             let stored = |field: &FieldRef| Field::clone(field).with_data_type(stored_as(field.data_type()));
             let fields: Vec<Field> = self.schema.fields().iter().map(stored).collect();
@@ -101,7 +101,7 @@ impl<'a> Reading<'a> {
 
     /// The settings for reading the columns of keys. A row stands for all rows of its batch with the same keys.
     pub(super) fn of_counts(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
-        let reading = Self::of_keys(tables, keys).as_stored();
+        let reading = Self::of_keys(tables, keys).storable();
         // The error about a refused null or NaN names its row.
         let refuses = |key: &TableKey| [key.order.empty, key.order.nan].contains(&Nulls::Error);
         if keys.iter().any(refuses) { reading } else { reading.adding("count", Added::Counts) }
