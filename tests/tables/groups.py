@@ -70,8 +70,8 @@ def case(rng, binary, folder):
     memory = rng.choice([[], [], ["--memory", rng.choice(["1", "4M", "40M"])]])
     column, most = rng.choice(["i", "t", "f", "b", "d", "s.i"]), rng.choice([None, None, 1, 5])
     # All keys without --top must fit in the memory.
-    values = rng.choice([1, 3, 50, 5000] + [50_000] * (not memory or most is not None))
-    content, source, out = table(rng, values), path(f"in.{form}"), path(f"out.{into}")
+    many = rng.choice([1, 3, 50, 5000] + [50_000] * (not memory or most is not None))
+    content, source, out = table(rng, many), path(f"in.{form}"), path(f"out.{into}")
     write(rng, content, source)
     top = [] if most is None else ["--top", str(most)]
     values = values_of(content, column)
@@ -107,7 +107,7 @@ def case(rng, binary, folder):
         if seen[values[number]] <= each:
             expected.append(number)
     # All values must fit in a quarter of the memory.
-    if values < 50_000 or not memory:
+    if many < 50_000 or not memory:
         run("sort", "-q", "-k", by, "--per", column, "--top", str(each), *memory, source, "-o", out)
         assert comparable(read(out)) == comparable(taken(content, expected)), (by, column, memory)
 
