@@ -16,11 +16,13 @@ use gpusort_base::error::{Error, Hint};
 use gpusort_base::parallel;
 use gpusort_external::{Folders, Numbered, REPEATED};
 use gpusort_formats::batch::Keyed;
+use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{Fields, Head, InputSpec, Layout};
 use gpusort_formats::piece::Piece;
 use gpusort_formats::places::Places;
 use gpusort_formats::{Counts, Output, Text};
 use gpusort_order::Selection;
+use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 pub use self::count::Count;
 use super::dataset::{Answer, OutputSpec, order_records};
@@ -29,15 +31,46 @@ use super::parts::Parts;
 use super::report::Report;
 use super::runs::Runs;
 
+/// Finds the first records of each value of a column.
+pub(crate) struct Firsts {
+    /// The most records of a value.
+    most: usize,
+    counts: HashMap<Vec<u8>, usize, Xxh3DefaultBuilder>,
+    /// The bytes left for values.
+    left: u64,
+}
+
+impl Firsts {
+    pub(crate) fn new(budget: &Budget, most: usize) -> Self {
+        Self { most, counts: HashMap::default(), left: (budget.bytes() / 4).max(LITTLE) }
+    }
+
+    /// Counts the next record, which has this value. Returns true for the first ones of the value.
+    pub(crate) fn takes(&mut self, value: &[u8]) -> Result<bool, Error> {
+        /// The memory of a value beside its bytes.
+        const BESIDE: u64 = 64;
+        let count = if let Some(count) = self.counts.get_mut(value) {
+            count
+        } else {
+            let Some(left) = self.left.checked_sub(value.len() as u64 + BESIDE) else {
+                let problem = format!("has at least {} values, too many for the memory", self.counts.len());
+                return Err(Error::option("per", problem).hinting(Hint::Memory));
+            };
+            self.left = left;
+            self.counts.entry(value.to_vec()).or_default()
+        };
+        *count += 1;
+        Ok(*count <= self.most)
+    }
+}
+
 /// Writes the answer from records in order, as `push_numbered` writes them.
 struct Answers<'a, 'o, 'w> {
     answer: Answer,
     how: &'a InputSpec,
     layout: Layout<'a>,
-    /// The layout of the column of values, and the number of records of each value.
-    per: Option<(Layout<'a>, HashMap<Vec<u8>, u64>)>,
-    /// The most bytes of these values.
-    room: u64,
+    /// The layout of the column of values, and the values.
+    per: Option<(Layout<'a>, Firsts)>,
     /// Records for the order of the input.
     numbered: Numbered<'a>,
     output: &'o mut Output<'w>,
@@ -95,27 +128,14 @@ impl Answers<'_, '_, '_> {
 
     /// Takes an uncounted record.
     fn take(&mut self, number: u64, record: &[u8]) -> io::Result<()> {
-        /// The memory of a value beside its bytes.
-        const BESIDE: u64 = 64;
-        let Some((layout, values)) = &mut self.per else {
+        let Some((layout, firsts)) = &mut self.per else {
             return self.numbered.add(number, record).map_err(io::Error::other);
         };
-        let (mut is_few, mut added) = (false, 0);
+        let mut takes = Ok(false);
         layout.each_field(record, |_, field| {
-            let value = self.how.kind.dialect().fields.value(field);
-            if !values.contains_key(&*value) {
-                added = value.len() as u64 + BESIDE;
-            }
-            let count = values.entry(value.into_owned()).or_default();
-            *count += 1;
-            is_few = *count <= self.most;
+            takes = firsts.takes(&self.how.kind.dialect().fields.value(field));
         });
-        let Some(room) = self.room.checked_sub(added) else {
-            let problem = format!("has at least {} values, too many for the memory", values.len());
-            return Err(io::Error::other(Error::option("per", problem).hinting(Hint::Memory)));
-        };
-        self.room = room;
-        if is_few {
+        if takes.map_err(io::Error::other)? {
             self.lines.extend_from_slice(record);
             self.keys += 1;
         }
@@ -322,15 +342,15 @@ impl Job<'_> {
         let (text, name) = (Text::default(), output.name());
         let failed = |error| Error::io(&name, "write", error);
         let folders = || Folders::new(self.folders.clone()).within(budget).cancelled_by(&self.cancel);
+        let most = self.ask.selection.first.unwrap_or(usize::MAX);
         let mut answers = Answers {
             answer,
             how,
             layout: Layout::new(&text, how),
-            per: self.per.as_ref().map(|per| (Layout::new(&text, per), HashMap::new())),
-            room: (budget.bytes() / 4).max(LITTLE),
+            per: self.per.as_ref().map(|per| (Layout::new(&text, per), Firsts::new(budget, most))),
             numbered: Numbered::new(budget, folders()),
             output: &mut output,
-            most: self.ask.selection.first.map_or(u64::MAX, |first| first as u64),
+            most: most as u64,
             now: None,
             rest: Vec::new(),
             lines: Vec::new(),

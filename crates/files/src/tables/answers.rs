@@ -5,7 +5,6 @@
 //! ```
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,26 +13,23 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::keys::TableKey;
-use super::merge::{EmitRows, positions_of};
+use super::merge::{EmitRows, added_numbers};
 use super::read::{Reader, Reading, compact, taken};
-use super::write::{Sink, all_joined, order_of};
-use super::{Tables, keys, order, room, shape, types};
+use super::write::{BATCH, Sink, all_joined, each_gathered, order_of};
+use super::{Tables, group_room, keys, order, room, shape, types};
+use crate::answers::Firsts;
 use crate::dataset::{Answer, OutputSpec};
 use crate::job::{ChooseSorter, Job, LITTLE, To};
 use crate::progress::Phase;
 use crate::report::Report;
 use gpusort_base::clock::Instant;
 use gpusort_base::error::{Error, Hint};
-use gpusort_base::parallel::{lock, ranges};
+use gpusort_base::parallel::lock;
 use gpusort_formats::Output;
 use gpusort_formats::arrow::arrays::{self, gathered};
 use gpusort_formats::arrow::failed;
 use gpusort_formats::fields::Key;
 use gpusort_order::{KeyOrder, Selection};
-use xxhash_rust::xxh3::Xxh3DefaultBuilder;
-
-/// The most rows of a batch in order.
-const ROWS: usize = 1 << 16;
 
 impl Job<'_> {
     /// Writes an answer instead of all rows.
@@ -52,7 +48,7 @@ impl Job<'_> {
         self.watch.phase(Phase::Read, Some(tables.rows));
         let most = self.ask.selection.first.unwrap_or(usize::MAX);
         let asked = Asked { tables: &tables, keys: &keys, most };
-        let (mut report, keys_or_rows, written) = match answer {
+        let (mut report, written) = match answer {
             Answer::Per => asked.first_of_values(devices, &mut output)?,
             Answer::InputOrder => asked.first_of_keys(devices, &mut output)?,
             Answer::Counts => asked.counted_rows(devices, &mut output)?,
@@ -62,9 +58,6 @@ impl Job<'_> {
         report.bytes = self.known_size();
         self.close(output)?;
         report.phases.write += start.elapsed();
-        if answer.is_counted() {
-            (report.records, report.repeated) = (tables.rows, tables.rows - keys_or_rows);
-        }
         let cut = report.records - report.repeated - written;
         Ok(Report { cut, types: types(&keys), ..report })
     }
@@ -81,16 +74,12 @@ impl Job<'_> {
         }
         let start = Instant::now();
         let batches = Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default();
-        let numbered = batches.into_iter().scan(0, |at, batch| Some(reading.numbered(batch, at)));
-        let batches = numbered.collect::<Result<Vec<_>, _>>()?;
+        let batches = reading.numbered(batches, 0)?;
         let read = start.elapsed();
         let chosen = devices.choose(reading.tables.rows, shape(), 0)?;
         let mut report = Report::new(self.ask.format);
         let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
-        let columns = all_joined(&mut arrays::chunks(batches))?;
-        for part in ranges(positions.len(), ROWS) {
-            emit(gathered(&reading.whole, &columns, &positions[part]).map_err(failed)?)?;
-        }
+        each_gathered(batches, &positions, BATCH, emit)?;
         report.phases.read = read;
         Ok(chosen.reported(report))
     }
@@ -105,8 +94,8 @@ struct Asked<'a> {
     most: usize,
 }
 
-/// The report of a sort, the number of keys, and the number of rows written.
-type Answered = (Report, u64, u64);
+/// The report of a sort, and the number of rows written.
+type Answered = (Report, u64);
 
 impl Asked<'_> {
     /// Writes the first rows of each value of a column, in order. Few rows are found by the keys alone.
@@ -118,19 +107,19 @@ impl Asked<'_> {
         let reading = gpusort_order::Reading::Any;
         (column.order, column.element) = (KeyOrder { reading, ..KeyOrder::ASCENDING }, None);
         let values = keys::find(&column, &tables.schema, tables.all[0].name())?;
-        let limit = room(&job.budget) / 4;
-        let fitting = limit / tables.row_bytes();
-        let (mut firsts, mut positions) = (Firsts::new(job, &values, most), Vec::new());
+        let fitting = room(&job.budget) / 4 / tables.row_bytes();
+        let (mut firsts, mut positions, mut written) = (Firsts::new(&job.budget, most), Vec::new(), 0);
         let reading = Reading::with_positions(tables, keys, &values);
         let report = job.each_in_order(&reading, devices, &mut |batch| {
-            let all = positions_of(&batch);
-            let rows = firsts.of(&reading, &batch)?.into_iter();
+            let (all, rows) = (added_numbers(&batch), firsts_of(&mut firsts, &values, &reading, &batch)?);
+            written += rows.len() as u64;
+            let rows = rows.into_iter();
             positions.extend(rows.map(|row| all[row as usize]).take(fitting as usize + 1 - positions.len()));
             Ok(())
         })?;
         let reading = Reading::of_all(tables, keys);
-        let rows = usize::try_from(limit).ok();
-        let mut sink = Sink::new(tables, reading.schema.clone(), &order_of(keys), output, rows)?;
+        let limit = group_room(&job.budget);
+        let mut sink = Sink::new(tables, reading.schema.clone(), &order_of(keys), output, limit)?;
         if positions.len() as u64 <= fitting {
             let mut order: Vec<u32> = (0..positions.len() as u32).collect();
             order.sort_unstable_by_key(|&row| positions[row as usize]);
@@ -144,14 +133,14 @@ impl Asked<'_> {
             })?;
             sink.write_all(batches, &places)?;
         } else {
-            firsts = Firsts::new(job, &values, most);
+            firsts = Firsts::new(&job.budget, most);
             job.each_in_order(&reading, devices, &mut |batch| {
-                let rows = firsts.of(&reading, &batch)?;
+                let rows = firsts_of(&mut firsts, &values, &reading, &batch)?;
                 if rows.is_empty() { Ok(()) } else { sink.write(taken(&batch, &rows)?) }
             })?;
         }
         sink.finish()?;
-        Ok((report, firsts.written, firsts.written))
+        Ok((report, written))
     }
 
     /// Passes the rows at these ascending positions to `emit`.
@@ -162,7 +151,9 @@ impl Asked<'_> {
     ) -> Result<(), Error> {
         let (mut left, mut at) = (positions, 0);
         let mut reader = Reader::new(Reading::of_all(self.tables, self.keys));
-        while let Some(batches) = reader.next(room(&self.tables.job.budget) / 4)?.filter(|_| !left.is_empty())
+        let limit = room(&self.tables.job.budget) / 4;
+        while !left.is_empty()
+            && let Some(batches) = reader.next(limit)?
         {
             for batch in batches {
                 let begin = at;
@@ -183,18 +174,16 @@ impl Asked<'_> {
         let Self { tables, keys, most } = self;
         let mut positions = Vec::new();
         let report = tables.job.each_in_order(&Reading::new(tables, keys), devices, &mut |batch| {
-            positions.extend_from_slice(positions_of(&batch));
+            positions.extend_from_slice(added_numbers(&batch));
             Ok(())
         })?;
         positions.sort_unstable();
         positions.truncate(most);
         let schema = Reading::of_all(tables, keys).schema;
-        let limit = usize::try_from(room(&tables.job.budget) / 4).ok();
-        let mut sink = Sink::new(tables, schema, &[], output, limit)?;
+        let mut sink = Sink::new(tables, schema, &[], output, group_room(&tables.job.budget))?;
         self.each_at(&positions, &mut |batch| sink.write(batch))?;
         sink.finish()?;
-        let written = positions.len() as u64;
-        Ok((report, written, written))
+        Ok((report, positions.len() as u64))
     }
 
     /// Writes the first row of each key after the number of its rows, in the order of the keys.
@@ -207,8 +196,7 @@ impl Asked<'_> {
             bytes: tables.bytes,
             ..Tables::new(tables.job, Vec::new(), declared)
         };
-        let limit = usize::try_from(room(&tables.job.budget) / 4).ok();
-        let mut sink = Sink::new(&out, schema.clone(), &[], output, limit)?;
+        let mut sink = Sink::new(&out, schema.clone(), &[], output, group_room(&tables.job.budget))?;
         let (mut groups, mut written) = (Groups::default(), 0);
         let mut write = |batch: RecordBatch, counts: Vec<i64>| {
             let batch = with_counts(&schema, batch.columns().to_vec(), counts)?;
@@ -221,7 +209,7 @@ impl Asked<'_> {
             .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, &batch, &mut write))?;
         groups.end(&mut write)?;
         sink.finish()?;
-        Ok((report, groups.keys, written as u64))
+        Ok((groups.reported(report, tables), written as u64))
     }
 
     /// Writes the keys after the number of their rows, the greatest numbers first.
@@ -260,56 +248,26 @@ impl Asked<'_> {
         let mut sink = Sink::new(&out, schema, &[], output, None)?;
         sink.write_all(found.batches, &positions)?;
         sink.finish()?;
-        Ok((report, groups.keys, rows))
+        Ok((groups.reported(report, tables), rows))
     }
 }
 
-/// Finds the first rows of each value of a column.
-struct Firsts<'a> {
-    values: &'a [TableKey],
-    /// The most rows of a value.
-    most: usize,
-    counts: HashMap<Vec<u8>, usize, Xxh3DefaultBuilder>,
-    /// The bytes left for values.
-    left: u64,
-    /// The number of rows found.
-    written: u64,
-}
-
-impl<'a> Firsts<'a> {
-    fn new(job: &Job, values: &'a [TableKey], most: usize) -> Self {
-        let left = (job.budget.bytes() / 4).max(LITTLE);
-        Self { values, most, counts: HashMap::default(), left, written: 0 }
-    }
-
-    /// Returns the numbers of rows, in the next batch, among the first rows of their values.
-    fn of(&mut self, reading: &Reading, batch: &RecordBatch) -> Result<Vec<u32>, Error> {
-        /// The memory of a value beside its bytes.
-        const BESIDE: u64 = 64;
-        let mut keys = reading.arrays(self.values, batch).keys()?;
-        keys.make_rows();
-        let mut rows = Vec::new();
-        for row in 0..batch.num_rows() {
-            let value = keys.row(row);
-            let count = if let Some(count) = self.counts.get_mut(value) {
-                count
-            } else {
-                let room = self.left.checked_sub(value.len() as u64 + BESIDE);
-                self.left = room.ok_or_else(|| {
-                    let count = self.counts.len();
-                    let problem = format!("has at least {count} values, too many for the memory");
-                    Error::option("per", problem).hinting(Hint::Memory)
-                })?;
-                self.counts.entry(value.to_vec()).or_default()
-            };
-            *count += 1;
-            if *count <= self.most {
-                rows.push(row as u32);
-            }
+/// Returns the numbers of rows, in the next batch, among the first rows of their values.
+fn firsts_of(
+    firsts: &mut Firsts,
+    values: &[TableKey],
+    reading: &Reading,
+    batch: &RecordBatch,
+) -> Result<Vec<u32>, Error> {
+    let mut keys = reading.arrays(values, batch).keys()?;
+    keys.make_rows();
+    let mut rows = Vec::new();
+    for row in 0..batch.num_rows() {
+        if firsts.takes(keys.row(row))? {
+            rows.push(row as u32);
         }
-        self.written += rows.len() as u64;
-        Ok(rows)
     }
+    Ok(rows)
 }
 
 /// Returns the schema of these fields after a column of counts.
@@ -364,6 +322,11 @@ impl Groups {
         }
         self.open = Some((taken(batch, &[last])?, keys.key(last as usize), count(last..rows)));
         Ok(())
+    }
+
+    /// Returns the report with the numbers of all rows and of repetitions.
+    fn reported(&self, report: Report, tables: &Tables) -> Report {
+        Report { records: tables.rows, repeated: tables.rows - self.keys, ..report }
     }
 
     /// Passes the open group to `take`.

@@ -1,7 +1,7 @@
 //! Tables as text that become tables of another format, once they are in order.
 
 use super::write::Sink;
-use super::{Tables, room};
+use super::{Tables, group_room};
 use crate::job::{Job, To};
 use crate::report::Report;
 use gpusort_base::clock::Instant;
@@ -33,8 +33,7 @@ impl Job<'_> {
         let [all, some] = [false, true].map(|has_empty| columns.order(keys, has_empty));
         let is_asked = all.len() > some.len() && report.counts.empty > 0;
         let order = if is_asked && table.has_empty(&all)? { some } else { all };
-        let most = usize::try_from(room(&self.budget) / 4).ok();
-        let mut sink = Sink::new(&tables, schema, &order, &mut output, most)?;
+        let mut sink = Sink::new(&tables, schema, &order, &mut output, group_room(&self.budget))?;
         if let Some(misfit) = table.each(&mut |batch| sink.write(batch))? {
             return Err(self.misfit(columns, misfit)?);
         }

@@ -132,6 +132,11 @@ impl TableKey {
         Self { name: String::new(), path: vec![ADDED], field, order: KeyOrder::ASCENDING, axis: None }
     }
 
+    /// Returns true if a null or a NaN is an error.
+    pub(super) fn refuses_nulls(&self) -> bool {
+        [self.order.empty, self.order.nan].contains(&Nulls::Error)
+    }
+
     /// Returns the number of the key's column.
     pub(crate) fn column(&self) -> usize {
         self.path[0]

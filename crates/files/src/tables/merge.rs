@@ -16,7 +16,7 @@ use super::copies::{self, Copied};
 use super::keys::KeyArrays;
 use super::read::{Reader, Reading, compact};
 use super::write::{Sink, all_joined, order_of};
-use super::{order, write_positions};
+use super::{group_room, order, write_positions};
 use crate::columns::arrow::numbers_of;
 use crate::job::Job;
 use crate::progress::Phase;
@@ -79,9 +79,7 @@ impl<'a> Merging<'a> {
         let mut part = reader.next(limit)?;
         report.phases.read = start.elapsed();
         while let Some(batches) = part {
-            let mut at = report.records;
-            let batches = batches.into_iter().map(|batch| self.reading.numbered(batch, &mut at));
-            let batches = batches.collect::<Result<Vec<_>, _>>()?;
+            let batches = self.reading.numbered(batches, report.records)?;
             let arrays = self.reading.keys_of(&batches)?;
             let positions = order(&self.reading, &arrays, sorter, &mut report)?;
             self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows));
@@ -180,7 +178,7 @@ impl<'a> Merging<'a> {
         if tables.ask.positions {
             let mut positions = Vec::new();
             let merged = self.each(&mut |batch| {
-                positions.extend_from_slice(positions_of(&batch));
+                positions.extend_from_slice(added_numbers(&batch));
                 Ok(())
             })?;
             write_positions(positions.into_iter(), tables.rows, self.job.ask.format, output)?;
@@ -193,7 +191,7 @@ impl<'a> Merging<'a> {
     }
 
     fn sink<'o, 'w>(&self, output: &'o mut Output<'w>) -> Result<Sink<'o, 'w>, Error> {
-        let most = usize::try_from(super::room(&self.job.budget) / 4).ok();
+        let most = group_room(&self.job.budget);
         Sink::new(
             self.reading.tables,
             self.reading.schema.clone(),
@@ -260,7 +258,7 @@ fn ended(mut writer: StreamWriter<Spill>) -> Result<RunSource, Error> {
 }
 
 /// Returns the added column of a batch.
-pub(super) fn positions_of(batch: &RecordBatch) -> &[u64] {
+pub(super) fn added_numbers(batch: &RecordBatch) -> &[u64] {
     numbers_of::<u64>(batch.column(batch.num_columns() - 1))
 }
 
@@ -299,7 +297,8 @@ impl Merging<'_> {
         let show = |piece: &Piece, record, key| reading.show(piece, record, key);
         let piece = move |batch| {
             let first = at;
-            let batch = reading.numbered(batch?, &mut at)?;
+            let batch = reading.with_added(batch?, first)?;
+            at += batch.num_rows() as u64;
             let piece = reading.piece(batch, first, table.name(), Some(counts))?;
             if let Some((.., disorder)) = last.follow(&show, slice::from_ref(&piece), None) {
                 return Err(not_sorted(disorder));

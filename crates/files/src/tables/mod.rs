@@ -47,7 +47,6 @@ use gpusort_formats::arrow::{Part, Table, common_schema};
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::Axis;
 use gpusort_formats::{Counts, Output};
-use gpusort_order::Nulls;
 
 /// The most memory of a sort, in multiples of the rows' size: the rows as read, joined, gathered and
 /// encoded, not all at one time.
@@ -71,6 +70,11 @@ fn shape() -> Shape {
 pub(super) fn room(budget: &Budget) -> u64 {
     let bytes = budget.bytes();
     bytes - MORE.min(bytes / 4)
+}
+
+/// Returns the limit for a row group of an output whose rows come batch by batch.
+fn group_room(budget: &Budget) -> Option<usize> {
+    usize::try_from(room(budget) / 4).ok()
 }
 
 /// Returns the selected rows in the order of these keys, and adds the rows to the report.
@@ -110,9 +114,8 @@ impl Job<'_> {
             let rows = few as u64;
             let is_few = rows <= tables.rows / 4 && rows.saturating_mul(tables.row_bytes()) <= limit / 2;
             // A null or NaN that is refused may be in any row.
-            let refuses = |key: &TableKey| [key.order.empty, key.order.nan].contains(&Nulls::Error);
             let is_plain = !self.ask.selection.unique && !self.ask.positions && self.shuffle.is_none();
-            is_few && is_plain && !keys.iter().any(refuses)
+            is_few && is_plain && !keys.iter().any(TableKey::refuses_nulls)
         });
         let mut report = if fits || few.is_some() {
             let start = Instant::now();
@@ -148,11 +151,8 @@ impl Job<'_> {
     ) -> Result<Report, Error> {
         let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
         let chosen = devices.choose(n, shape(), 0)?;
-        let mut batches = batches;
-        if self.shuffle.is_some() {
-            let numbered = batches.into_iter().scan(0, |at, batch| Some(reading.numbered(batch, at)));
-            batches = numbered.collect::<Result<_, _>>()?;
-        }
+        // Positions in memory need no column.
+        let batches = if self.shuffle.is_some() { reading.numbered(batches, 0)? } else { batches };
         let mut report = Report::new(self.ask.format);
         let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
         let start = Instant::now();
@@ -273,7 +273,7 @@ struct Tables<'a> {
     /// Approximate bytes of the rows in memory.
     bytes: u64,
     dictionaries: Dictionaries,
-    /// The nulls of rows for which other rows stand.
+    /// The numbers of nulls in batches that were reduced to different keys.
     nulls: Mutex<Counts>,
 }
 

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, Schema
 
 use super::Tables;
 use super::keys::{KeyArrays, TableKey};
-use super::merge::positions_of;
+use super::merge::added_numbers;
 use crate::parts::random_key;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
@@ -20,7 +20,6 @@ use gpusort_formats::arrow::arrays::{self, converted, gathered};
 use gpusort_formats::arrow::parquet::stored_as;
 use gpusort_formats::arrow::{Batches, Part, Table, failed};
 use gpusort_formats::piece::Piece;
-use gpusort_order::Nulls;
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 /// The maximum number of rows of a batch.
@@ -103,8 +102,11 @@ impl<'a> Reading<'a> {
     pub(super) fn of_counts(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
         let reading = Self::of_keys(tables, keys).storable();
         // The error about a refused null or NaN names its row.
-        let refuses = |key: &TableKey| [key.order.empty, key.order.nan].contains(&Nulls::Error);
-        if keys.iter().any(refuses) { reading } else { reading.adding("count", Added::Counts) }
+        if keys.iter().any(TableKey::refuses_nulls) {
+            reading
+        } else {
+            reading.adding("count", Added::Counts)
+        }
     }
 
     /// Returns true if a row stands for several.
@@ -114,7 +116,7 @@ impl<'a> Reading<'a> {
 
     /// Returns the number of rows for which each row of a batch stands, or `None` if each stands for itself.
     pub(super) fn counts<'b>(&self, batch: &'b RecordBatch) -> Option<&'b [u64]> {
-        self.is_counting().then(|| positions_of(batch))
+        self.is_counting().then(|| added_numbers(batch))
     }
 
     fn adding(self, name: &str, added: Added) -> Self {
@@ -124,20 +126,26 @@ impl<'a> Reading<'a> {
         Self { added: Some(added), whole: Arc::new(whole), ..self }
     }
 
-    /// Adds the column to batches, if any. Their rows are numbered from `at` on, which becomes the number of the next
-    /// row.
-    pub(super) fn numbered(&self, batch: RecordBatch, at: &mut u64) -> Result<RecordBatch, Error> {
-        let first = *at;
-        *at += batch.num_rows() as u64;
-        let number = |row| match self.added {
-            Some(Added::Random(seed)) => (random_key(row, seed) >> 64) as u64,
-            _ => row,
+    /// Adds the column to batches, if any. Their first row has this number.
+    pub(super) fn numbered(&self, batches: Vec<RecordBatch>, mut at: u64) -> Result<Vec<RecordBatch>, Error> {
+        let number = |batch: RecordBatch| {
+            let first = at;
+            at += batch.num_rows() as u64;
+            self.with_added(batch, first)
         };
-        if matches!(self.added, None | Some(Added::Counts)) {
-            return Ok(batch);
-        }
+        batches.into_iter().map(number).collect()
+    }
+
+    /// Adds the column to a batch, if any. The first row has this number.
+    pub(super) fn with_added(&self, batch: RecordBatch, first: u64) -> Result<RecordBatch, Error> {
+        let seed = match self.added {
+            Some(Added::Positions) => None,
+            Some(Added::Random(seed)) => Some(seed),
+            None | Some(Added::Counts) => return Ok(batch),
+        };
+        let number = |row| seed.map_or(row, |seed| (random_key(row, seed) >> 64) as u64);
         let (_, mut columns, rows) = batch.into_parts();
-        columns.push(Arc::new(UInt64Array::from_iter_values((first..*at).map(number))));
+        columns.push(Arc::new(UInt64Array::from_iter_values((first..first + rows as u64).map(number))));
         arrays::batch(&self.whole, columns, rows).map_err(failed)
     }
 
@@ -223,8 +231,8 @@ impl<'a> Reading<'a> {
         let (rows, mut nulls) = (batch.num_rows(), Counts::default());
         self.keys_of([batch])?.decoded(false)?.count(&mut nulls, |_| String::new())?;
         lock(&self.tables.nulls).add_all(&nulls);
-        let (sample, _) = self.grouped(&batch.slice(0, rows.min(SAMPLE)))?;
-        let (batch, counts) = if 4 * sample.len() > 3 * SAMPLE {
+        let most_differ = rows > SAMPLE && 4 * self.grouped(&batch.slice(0, SAMPLE))?.0.len() > 3 * SAMPLE;
+        let (batch, counts) = if most_differ {
             (batch.clone(), vec![1; rows])
         } else {
             let (firsts, counts) = self.grouped(batch)?;

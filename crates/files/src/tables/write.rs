@@ -12,6 +12,7 @@ use arrow_select::take::take;
 use super::Tables;
 use super::folder::Files;
 use super::keys::TableKey;
+use super::merge::EmitRows;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_base::parallel::{self, map_parts, ranges};
@@ -24,8 +25,8 @@ use gpusort_order::Nulls;
 /// The most rows encoded at once as Parquet.
 const ROWS: usize = 1 << 13;
 
-/// The most rows of a batch of Arrow.
-const BATCH: usize = 1 << 16;
+/// The most rows of a batch of Arrow, and of rows in order.
+pub(super) const BATCH: usize = 1 << 16;
 
 /// The approximate bytes of the rows that are encoded at once, and of a batch of Arrow.
 const BYTES: u64 = 8 << 20;
@@ -156,22 +157,13 @@ impl<'o, 'w> Sink<'o, 'w> {
 
     /// Writes the rows at these positions of all batches.
     pub(super) fn write_all(&mut self, batches: Vec<RecordBatch>, positions: &[u32]) -> Result<(), Error> {
-        let Some(schema) = batches.first().map(RecordBatch::schema) else { return Ok(()) };
-        let mut columns = arrays::chunks(batches);
         if let Self::Parquet(groups) = self
             && groups.layout.bytes.or(groups.layout.split).is_none()
         {
-            return groups.write_all(&mut columns, positions);
+            return groups.write_all(&mut arrays::chunks(batches), positions);
         }
-        let columns = all_joined(&mut columns)?;
         let rows = if let Self::Arrow(_, rows, _) = self { *rows } else { BATCH };
-        let parts: Vec<_> = ranges(positions.len(), rows).collect();
-        for parts in parts.chunks(2 * parallel::threads()) {
-            for batch in map_parts(parts, |part| gathered(&schema, &columns, &positions[part.clone()])) {
-                self.write(batch.map_err(failed)?)?;
-            }
-        }
-        Ok(())
+        each_gathered(batches, positions, rows, &mut |batch| self.write(batch))
     }
 
     /// Writes the next rows, which are in order.
@@ -243,6 +235,24 @@ impl<'o, 'w> Sink<'o, 'w> {
             Self::Text(..) => Ok(()),
         }
     }
+}
+
+/// Passes the rows at these positions of all batches to `emit`, in batches of `rows` rows.
+pub(super) fn each_gathered(
+    batches: Vec<RecordBatch>,
+    positions: &[u32],
+    rows: usize,
+    emit: EmitRows,
+) -> Result<(), Error> {
+    let Some(schema) = batches.first().map(RecordBatch::schema) else { return Ok(()) };
+    let columns = all_joined(&mut arrays::chunks(batches))?;
+    let parts: Vec<_> = ranges(positions.len(), rows).collect();
+    for parts in parts.chunks(2 * parallel::threads()) {
+        for batch in map_parts(parts, |part| gathered(&schema, &columns, &positions[part.clone()])) {
+            emit(batch.map_err(failed)?)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_batch(writer: &mut ipc::Writer, batch: &RecordBatch) -> Result<(), Error> {

@@ -53,7 +53,7 @@ struct Group {
     key: Range<usize>,
 }
 
-/// A row whose group is not yet found, with the number of its repetitions near by, itself included.
+/// A row whose group is not yet found. Its count includes equal rows shortly after it.
 struct Row {
     at: usize,
     hash: u64,
@@ -83,8 +83,8 @@ const TOGETHER: usize = 32;
 const PIECE: usize = 1 << 20;
 const ROWS: usize = 1 << 15;
 
-/// The number of recent rows with which the next row is compared; a power of two. A few frequent keys would fall to a
-/// few tables.
+/// The number of recent rows with which the next row is compared; a power of two. Otherwise a few frequent keys would
+/// leave most tables without work.
 const RECENT: usize = 1 << 12;
 
 /// The bytes whose rows are counted for an estimate.

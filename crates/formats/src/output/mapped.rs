@@ -23,7 +23,7 @@ use crate::parallel;
 /// Bytes of a window: a multiple of the size of a page.
 pub(super) const WINDOW: u64 = 64 << 20;
 
-/// The maximum number of threads; more contend for locks in ext4.
+/// The maximum number of threads. For 1.5 GB in ext4, six take 0.14 instead of 0.16 s, and a quarter more processor time.
 const THREADS: usize = 4;
 
 /// Fewer cores have no time to prepare memory: 1.47 GB took 1.13 s instead of 0.88 s on two cores.
