@@ -18,6 +18,8 @@ use std::{io, panic, thread};
 
 use rayon_core::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
+use crate::cancel::Cancel;
+
 /// One core processes any smaller number of elements.
 const FEW: usize = 1 << 14;
 
@@ -50,6 +52,8 @@ type Pool = Option<Arc<ThreadPool>>;
 thread_local! {
     /// The pool for the work of this thread and of the threads that it starts; `None` means the global pool.
     static POOL: RefCell<Option<Pool>> = const { RefCell::new(None) };
+    /// The flag that ends the work of this thread, and of the threads that share it.
+    static CANCEL: RefCell<Option<Cancel>> = const { RefCell::new(None) };
 }
 
 fn own_pool() -> Option<Pool> {
@@ -98,6 +102,27 @@ pub fn within<T>(threads: usize, work: impl FnOnce() -> T) -> io::Result<T> {
 pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     let _using = Using::pool(Some(None));
     work()
+}
+
+/// Calls `work`, which unwinds soon after the flag is set: at the next [`each`] or [`go_on`] on any thread.
+pub fn until<T>(cancel: Option<Cancel>, work: impl FnOnce() -> T) -> T {
+    /// Restores the flag from before.
+    struct Before(Option<Cancel>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            CANCEL.set(self.0.take());
+        }
+    }
+    let _before = Before(CANCEL.replace(cancel));
+    go_on();
+    work()
+}
+
+/// Unwinds, without a message, if the work of this thread was cancelled.
+pub fn go_on() {
+    if CANCEL.with_borrow(|cancel| cancel.as_ref().is_some_and(Cancel::is_cancelled)) {
+        panic::resume_unwind(Box::new("cancelled"));
+    }
 }
 
 /// Must be called in a forked process, which lacks the threads of its parent's pools.
@@ -166,6 +191,9 @@ pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     if range.len() < 2 {
         return range.for_each(work);
     }
+    let cancel = CANCEL.with_borrow(Clone::clone);
+    // A thread that waits for its half may work on the parts of another call in the meantime.
+    let work = &|number| until(cancel.clone(), || work(number));
     match own_pool() {
         Some(Some(pool)) => return pool.install(|| halves(range, work)),
         Some(None) => return range.for_each(work),
@@ -229,32 +257,31 @@ pub fn ranges(count: usize, each: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(each).map(move |begin| begin..count.min(begin + each))
 }
 
-/// Maps each of a few large parts, in parallel; the results are in order. If a call panics, the other parts
-/// and results leak.
+/// Maps each of a few large parts, in parallel; the results are in order.
 pub fn map_parts<T: Send, R: Send>(
     parts: impl IntoIterator<Item = T>,
     map: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
     /// Maps the parts; compiled once for all closures on these types.
-    fn mapped<T: Send, R: Send>(mut parts: Vec<T>, map: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
-        let count = parts.len();
-        let mut mapped = Vec::with_capacity(count);
-        let (from, to) = (Places(parts.as_mut_ptr()), Places(mapped.as_mut_ptr()));
-        // SAFETY:
-        // - A length of 0 claims no elements.
-        // - From here on the parts belong to the loop, which takes each of them.
-        unsafe { parts.set_len(0) };
+    fn mapped<T: Send, R: Send>(mut parts: Vec<Option<T>>, map: &(dyn Fn(T) -> R + Sync)) -> Vec<R> {
+        let mut mapped: Vec<Option<R>> = parts.iter().map(|_| None).collect();
+        let (count, from, to) = (parts.len(), Places::of_all(&mut parts), Places::of_all(&mut mapped));
         each(0..count, &|number| {
             // SAFETY:
-            // - There are `count` parts, and there is capacity for `count` results.
-            // - The loop does this once for each number.
-            unsafe { to.write(number, map(from.read(number))) };
+            // - Both arrays have an element of this number.
+            // - The loop does this once for each number, and nothing is left in the place of the part.
+            let part = unsafe {
+                let part = from.read(number);
+                from.write(number, None);
+                part
+            };
+            let result = part.map(map);
+            // SAFETY: the same; the place has nothing to drop.
+            unsafe { to.write(number, result) };
         });
-        // SAFETY: a result was written for each part.
-        unsafe { mapped.set_len(count) };
-        mapped
+        mapped.into_iter().flatten().collect()
     }
-    mapped(parts.into_iter().collect(), &map)
+    mapped(parts.into_iter().map(Some).collect(), &map)
 }
 
 /// An array that several threads access at disjoint places.
@@ -455,6 +482,24 @@ mod tests {
         assert_eq!(alone(threads), 1);
         panic::catch_unwind(|| alone(|| panic!("ended"))).unwrap_err();
         assert_ne!(all(), [id()].into());
+    }
+
+    #[test]
+    fn cancelled_work_ends_on_all_threads_and_no_other_does() {
+        let cancel = Cancel::new();
+        let count = AtomicUsize::new(0);
+        let nested = |_| {
+            each(0..1000, &|_| {
+                if count.fetch_add(1, Ordering::Relaxed) == 5000 {
+                    cancel.cancel();
+                }
+            });
+        };
+        let ended = panic::catch_unwind(|| until(Some(cancel.clone()), || each(0..1000, &nested)));
+        assert_eq!(ended.unwrap_err().downcast_ref(), Some(&"cancelled"));
+        assert!(count.load(Ordering::Relaxed) < 10_000);
+        go_on();
+        assert_eq!(numbered(FEW, |number| number).len(), FEW);
     }
 
     #[test]
