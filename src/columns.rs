@@ -14,4 +14,4 @@
 #[cfg(feature = "arrow")]
 #[doc(hidden)]
 pub use gpusort_files::columns::arrow;
-pub use gpusort_files::columns::{Column, argsort};
+pub use gpusort_files::columns::{Column, argsort, is_sorted};

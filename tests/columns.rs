@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use gpusort::columns::{Column, argsort};
+use gpusort::columns::{Column, argsort, is_sorted};
 use gpusort::{Element, ElementType, Sorter};
 use half::f16;
 
@@ -157,4 +157,35 @@ fn columns_of_no_order_are_refused() {
     assert!(wrong.is_err());
     let (none, _) = Sorter::cpu().argsort_columns(&[Column::numbers::<u8>(&[])]).unwrap();
     assert!(none.is_empty());
+}
+
+#[test]
+fn order_and_first_rows_are_those_of_a_sort() {
+    let texts: Vec<String> =
+        (0..100_000_u32).map(|row| format!("{:3}", row.wrapping_mul(2_654_435_761) % 500)).collect();
+    let numbers: Vec<f64> =
+        (0..100_000).map(|row| if row % 9 == 0 { f64::NAN } else { f64::from(row % 77) }).collect();
+    let columns = |at: &[u32]| {
+        let numbers: Vec<f64> = at.iter().map(|&row| numbers[row as usize]).collect();
+        let texts: Vec<&str> = at.iter().map(|&row| texts[row as usize].as_str()).collect();
+        (texts, numbers)
+    };
+    let all: Vec<u32> = (0..100_000).collect();
+    let check = |at: &[u32]| {
+        let (texts, numbers) = columns(at);
+        let columns =
+            [Column::texts(at.len(), |row| texts[row].as_bytes()).descending(), Column::numbers(&numbers)];
+        (is_sorted(&columns).unwrap(), argsort(&columns).unwrap(), {
+            Sorter::cpu().argtop_columns(&columns, 10).unwrap().0
+        })
+    };
+    let (in_order, order, first) = check(&all);
+    assert!(!in_order && first == order[..10]);
+    assert!(check(&order).0);
+    for at in [1 << 15, 99_999] {
+        let mut lost = order.clone();
+        lost.swap(0, at);
+        assert!(!check(&lost).0, "{at}");
+    }
+    assert!(is_sorted(&[]).is_err());
 }

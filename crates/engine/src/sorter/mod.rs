@@ -194,12 +194,12 @@ pub struct Sorted {
 
 /// A column of values that orders rows, such as `gpusort::columns::Column`.
 pub trait RowColumn: Sized {
-    /// Returns the positions of the rows in order; see [`Sorter::argsort_columns`].
+    /// Returns the positions of the rows in order, or of the `first` ones; see [`Sorter::argsort_columns`].
     ///
     /// # Errors
     ///
     /// The errors of [`Sorter::argsort_columns`].
-    fn argsort(sorter: &Sorter, columns: &[Self]) -> Result<(Vec<u32>, Report), Error>;
+    fn argsort(sorter: &Sorter, columns: &[Self], first: Option<usize>) -> Result<(Vec<u32>, Report), Error>;
 }
 
 /// The result of a request at its place, usually on a device.
@@ -342,7 +342,18 @@ impl Sorter {
     ///
     /// The errors of `gpusort::columns::argsort`; a failure of the device.
     pub fn argsort_columns<C: RowColumn>(&self, columns: &[C]) -> Result<(Vec<u32>, Report), Error> {
-        C::argsort(self, columns)
+        C::argsort(self, columns, None)
+    }
+
+    #[doc(hidden)]
+    /// Returns the positions of the first `k` rows in the order of [`argsort_columns`](Self::argsort_columns), or of
+    /// all if there are fewer. For a small `k`, the other rows stay unsorted, unless a text decides.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`argsort_columns`](Self::argsort_columns).
+    pub fn argtop_columns<C: RowColumn>(&self, columns: &[C], k: usize) -> Result<(Vec<u32>, Report), Error> {
+        C::argsort(self, columns, Some(k))
     }
 
     /// Replaces the sizes where the choice of an algorithm changes; the defaults are the sizes for the GPU's

@@ -9,6 +9,7 @@
 pub mod arrow;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use gpusort_order::key::Word;
 
@@ -125,10 +126,48 @@ pub fn argsort(columns: &[Column]) -> Result<Vec<u32>, Error> {
 }
 
 #[doc(hidden)]
+/// Returns true if the rows are in the order of [`argsort`]. Reads no row after those that show that they are not,
+/// but for the ones that other cores read meanwhile.
+///
+/// # Errors
+///
+/// The errors of [`argsort`].
+pub fn is_sorted(columns: &[Column]) -> Result<bool, Error> {
+    /// The rows that one core compares at a time.
+    const PART: usize = 1 << 15;
+    let rows = rows_of(columns)?;
+    let failure = OnceLock::new();
+    let in_order = |part: usize| {
+        // With the row before, to compare all neighbours.
+        let rows = (part * PART).saturating_sub(1)..rows.min((part + 1) * PART);
+        let keys = columns.iter().map(|column| column.keys(rows.clone())).collect::<Result<_, _>>();
+        keys.map(|keys| Keys::of(keys).by_records().first_broken(None, None).is_none())
+            .unwrap_or_else(|error| failure.set(error).is_err())
+    };
+    let are_in_order = parallel::all(0..rows.div_ceil(PART), &in_order);
+    failure.into_inner().map_or(Ok(are_in_order), Err)
+}
+
+#[doc(hidden)]
 impl RowColumn for Column<'_> {
-    fn argsort(sorter: &Sorter, columns: &[Self]) -> Result<(Vec<u32>, Report), Error> {
-        let done = order_columns(sorter, columns, Selection::ALL, Method::default(), &mut |_, _| {})?;
+    fn argsort(sorter: &Sorter, columns: &[Self], first: Option<usize>) -> Result<(Vec<u32>, Report), Error> {
+        let rows = rows_of(columns)?;
+        let selection = Selection { first: first.filter(|&first| first < rows), ..Selection::ALL };
+        let done = order_columns(sorter, columns, selection, Method::default(), &mut |_, _| {})?;
         Ok((done.words.into_vec().expect("positions have 32 bits"), done.report))
+    }
+}
+
+/// Returns the number of rows of these columns.
+fn rows_of(columns: &[Column]) -> Result<usize, Error> {
+    let Some(first) = columns.first() else { return Err(Error::options("no columns to sort by")) };
+    let rows = first.rows();
+    if let Some(other) = columns.iter().map(Column::rows).find(|&other| other != rows) {
+        return Err(Error::options(format!("columns of {rows} and {other} rows")));
+    }
+    match u32::try_from(rows) {
+        Ok(_) => Ok(rows),
+        Err(_) => Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64)),
     }
 }
 
@@ -140,14 +179,7 @@ pub(crate) fn order_columns(
     method: Method,
     progress: Progress,
 ) -> Result<Sorted, Error> {
-    let Some(first) = columns.first() else { return Err(Error::options("no columns to sort by")) };
-    let rows = first.rows();
-    if let Some(other) = columns.iter().map(Column::rows).find(|&other| other != rows) {
-        return Err(Error::options(format!("columns of {rows} and {other} rows")));
-    }
-    if u32::try_from(rows).is_err() {
-        return Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64));
-    }
+    let rows = rows_of(columns)?;
     if let [Column { values: Values::Numbers(numbers), valid: None, order }] = columns
         && (selection, method) == (Selection::ALL, Method::default())
     {
