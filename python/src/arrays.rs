@@ -229,8 +229,8 @@ enum Values {
     Arrow(Decoded),
 }
 
-/// Writes the positions of rows in the order of the first key, then the next, as i64. A key is an Arrow array, or an
-/// array of numbers.
+/// Writes the positions of rows in the order of the first key, then the next, as i64: of the first rows, as many as there
+/// are positions. A key is an Arrow array, or an array of numbers.
 #[pyfunction]
 pub(crate) fn lexsort(
     py: Python,
@@ -241,8 +241,9 @@ pub(crate) fn lexsort(
     device: Option<&Bound<Device>>,
     threads: Threads,
 ) -> PyResult<()> {
-    let n = positions.len()?;
-    let mut positions = Array::positions(positions, n)?;
+    let n = keys.first().map_or(Ok(0), |key| key.len())?;
+    let k = positions.len()?;
+    let mut positions = Array::positions(positions, k)?;
     let keys = keys.iter().map(|key| match key.cast::<ArrowArray>() {
         Ok(array) => {
             let array = array.get();
@@ -263,13 +264,13 @@ pub(crate) fn lexsort(
             };
             directed(columns, descending, nulls_first)
         });
-        sorter.argsort_columns(&columns.collect::<Vec<_>>()).map_err(exception)
+        sorter.argtop_columns(&columns.collect::<Vec<_>>(), k).map_err(exception)
     })?;
     let (order, _) = order?;
-    if order.len() != n {
+    if order.len() != k {
         return Err(PyValueError::new_err("keys are of different lengths"));
     }
-    unlocked(py, n, threads, || {
+    unlocked(py, k, threads, || {
         map_into(&order, positions.elements_mut::<i64>(), |&position| position.into());
     })
 }

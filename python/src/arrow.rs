@@ -88,7 +88,8 @@ impl ArrowArray {
     #[new]
     fn new(py: Python, object: &Bound<PyAny>) -> PyResult<Self> {
         let (field, chunks) = chunks(object)?;
-        let array = unlocked(py, usize::MAX, None, || joined(field.data_type(), &chunks))?.map_err(failed)?;
+        let n = chunks.iter().map(Array::len).sum();
+        let array = unlocked(py, n, None, || joined(field.data_type(), &chunks))?.map_err(failed)?;
         Ok(Self { field, array })
     }
 
@@ -124,7 +125,7 @@ impl ArrowArray {
     /// The elements at these i64 positions.
     fn take(&self, py: Python, positions: &Bound<PyAny>) -> PyResult<Self> {
         let positions = pyo3::buffer::PyBuffer::<i64>::get(positions)?.to_vec(py)?;
-        let array = unlocked(py, usize::MAX, None, || {
+        let array = unlocked(py, positions.len(), None, || {
             let positions: Vec<u32> = positions.iter().map(|&position| position as u32).collect();
             taken(&self.array, &positions)
         });
@@ -150,6 +151,15 @@ impl ArrowArray {
             let places = ranks.elements_mut::<i64>();
             decoded.rank(&order, |row, rank| places[row] = rank.into());
             Ok(())
+        })?
+    }
+
+    /// Whether the elements are in this order.
+    fn is_sorted(&self, py: Python, descending: bool, nulls_first: bool, threads: Threads) -> PyResult<bool> {
+        unlocked(py, self.array.len(), threads, || {
+            let decoded = decoded(&self.field, &self.array)?;
+            let columns = directed(decoded.columns(), descending, nulls_first).collect::<Vec<_>>();
+            gpusort::columns::is_sorted(&columns).map_err(exception)
         })?
     }
 

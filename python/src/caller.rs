@@ -2,10 +2,14 @@
 //! threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
 
+use gpusort::files::Cancel;
 use gpusort::{Element, ElementType, Sorter};
 use gpusort_base::error::of_panic;
-use gpusort_base::parallel;
+use gpusort_base::parallel::{self, lock};
 use gpusort_order::{KeyOrder, KeyWords, Nulls, Shape};
 use pyo3::buffer::{ElementType as Format, PyUntypedBuffer};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
@@ -118,7 +122,57 @@ pub(crate) fn unlocked<T: Send>(
     threads: Threads,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    with_threads(py, n, threads, || guarded(work))?
+    /// Sorting fewer takes less time than passing on the lock.
+    const FEW: usize = 1 << 10;
+    /// Sorting fewer takes less time than a look for signals.
+    const MANY: usize = 1 << 20;
+    if n < FEW && threads.is_none() {
+        return guarded(work);
+    }
+    if n < MANY {
+        return py.detach(|| within(threads, || guarded(work)))?;
+    }
+    let cancel = Cancel::new();
+    let work = || parallel::until(Some(cancel.clone()), work);
+    waited(py, threads, &cancel, &mut |py| py.check_signals(), work)
+}
+
+/// The interval between checks for signals, and between reports of progress.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Runs `work` with these threads on a thread of its own, and waits for it. Calls `tick` in between; its error, such as
+/// that of Ctrl-C, cancels the work. A panic becomes a `RuntimeError`.
+pub(crate) fn waited<T: Send>(
+    py: Python,
+    threads: Threads,
+    cancel: &Cancel,
+    tick: &mut dyn FnMut(Python) -> PyResult<()>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let (sender, receiver) = mpsc::channel::<()>();
+    // Threads cannot share a receiver without a lock.
+    let receiver = Mutex::new(receiver);
+    let work = move || {
+        // Dropped at the end.
+        let _sender = sender;
+        within(threads, || guarded(work)).flatten()
+    };
+    let waiting = Mutex::new(Some(work));
+    let run = || lock(&waiting).take().map(|work| work());
+    let done = thread::scope(|scope| {
+        // The system may refuse a thread.
+        let Ok(worker) = thread::Builder::new().spawn_scoped(scope, run) else { return py.detach(run) };
+        let mut ended = None;
+        while py.detach(|| lock(&receiver).recv_timeout(TICK)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if ended.is_none() {
+                ended = tick(py).err();
+                ended.iter().for_each(|_| cancel.cancel());
+            }
+        }
+        let done = py.detach(|| worker.join());
+        ended.map(Err).or_else(|| done.ok().flatten())
+    });
+    done.unwrap_or_else(|| Err(PyRuntimeError::new_err("internal error, please report it")))
 }
 
 /// Runs `work`; a panic becomes a `RuntimeError`.
@@ -129,21 +183,11 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
-fn with_threads<T: Send>(
-    py: Python,
-    n: usize,
-    threads: Threads,
-    work: impl FnOnce() -> T + Send,
-) -> PyResult<T> {
-    /// Sorting fewer takes less time than passing on the lock.
-    const FEW: usize = 1 << 10;
+/// Runs `work` with these threads.
+fn within<T>(threads: Threads, work: impl FnOnce() -> T) -> PyResult<T> {
     match threads {
-        None if n < FEW => Ok(work()),
-        None => Ok(py.detach(work)),
-        Some(threads) => {
-            let threads = threads_of(threads)?;
-            py.detach(|| parallel::within(threads, work)).map_err(PyOSError::new_err)
-        }
+        None => Ok(work()),
+        Some(threads) => parallel::within(threads_of(threads)?, work).map_err(PyOSError::new_err),
     }
 }
 

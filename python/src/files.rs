@@ -6,8 +6,7 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, mpsc};
-use std::thread;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use gpusort::files::internal::{ChooseSorter, Chosen, To};
@@ -15,18 +14,15 @@ use gpusort::files::{Cancel, Check, Input, Key, Kind, Options, Phase, Progress, 
 use gpusort::{ElementType, Error, Format, Method, Sorter};
 use gpusort_base::human::size;
 use gpusort_base::memory;
-use gpusort_base::parallel::{self, lock};
+use gpusort_base::parallel::lock;
 use gpusort_order::{Invalid, Nulls, Shape};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::caller::{Threads, threads_of};
+use crate::caller::{self, Threads};
 use crate::device::{Device, chosen};
 use crate::errors::exception;
-
-/// The interval between checks for signals, and between reports of progress.
-const TICK: Duration = Duration::from_millis(50);
 
 /// The arguments that all calls on files share. The Python package always passes all of them.
 #[derive(FromPyObject)]
@@ -248,7 +244,7 @@ impl ChooseSorter for Choice<'_> {
 /// The latest progress of work, until the waiting thread takes it.
 pub(crate) type Told = Mutex<Option<Progress>>;
 
-/// Runs `work` on another thread, and waits for it. Ctrl-C or an exception of `progress` cancels the work.
+/// Runs `work` as [`caller::waited`] does, and passes its progress on.
 pub(crate) fn waited<T: Send>(
     py: Python,
     threads: Threads,
@@ -257,10 +253,6 @@ pub(crate) fn waited<T: Send>(
     told: &Told,
     work: impl FnOnce() -> PyResult<T> + Send,
 ) -> PyResult<T> {
-    let (sender, receiver) = mpsc::channel();
-    // Threads cannot share a receiver without a lock.
-    let receiver = Mutex::new(receiver);
-    let threads = threads.map(threads_of).transpose()?;
     let tell = |progress: Progress, to: &Bound<PyAny>| {
         let phase = match progress.phase {
             Phase::Read => "read",
@@ -271,35 +263,13 @@ pub(crate) fn waited<T: Send>(
         };
         to.call1((phase, progress.done, progress.total)).map(drop)
     };
-    thread::scope(|scope| {
-        let spawned = thread::Builder::new().spawn_scoped(scope, move || {
-            let done = match threads {
-                Some(threads) => parallel::within(threads, work).map_err(PyOSError::new_err).flatten(),
-                None => work(),
-            };
-            let _ = sender.send(done);
-        });
-        let worker = spawned.map_err(PyOSError::new_err)?;
-        let mut ended = None;
-        loop {
-            match py.detach(|| lock(&receiver).recv_timeout(TICK)) {
-                Ok(done) => return ended.map_or(done, Err),
-                Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    // The work panicked. Joining it takes the panic, which the scope would repeat.
-                    let _ = worker.join();
-                    return Err(PyRuntimeError::new_err("internal error, please report it"));
-                }
-                Err(mpsc::RecvTimeoutError::Timeout) => {}
-            }
-            if ended.is_none() {
-                // Without the lock: the callback may wait for the work.
-                let latest = lock(told).take();
-                let told = progress.zip(latest).map_or(Ok(()), |(to, progress)| tell(progress, to));
-                ended = told.and_then(|()| py.check_signals()).err();
-                ended.iter().for_each(|_| cancel.cancel());
-            }
-        }
-    })
+    let mut tick = |py: Python| {
+        // Without the lock: the callback may wait for the work.
+        let latest = lock(told).take();
+        progress.zip(latest).map_or(Ok(()), |(to, progress)| tell(progress, to))?;
+        py.check_signals()
+    };
+    caller::waited(py, threads, cancel, &mut tick, work).flatten()
 }
 
 pub(crate) fn report_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, PyDict>> {
