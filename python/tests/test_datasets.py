@@ -83,7 +83,7 @@ def test_generated_datasets(monkeypatch):
         sort = functools.partial(gpusort.ray.sort, ray.data.from_arrow(blocks), parts=parts)
         if case % 3 == 0:
             nulls, nan = nulls[:1] * len(names), nulls[:1] * len(names)
-            found = sort(names if case % 2 else tuple(names), descending=descending, nulls=nulls[0])
+            found = sort(names if case % 2 else [gpusort.Key(name) for name in names], descending=descending, nulls=nulls[0])
         else:
             found = sort(names, descending=descending, nulls=nulls, nan=nan)
         tables = ray.get(found.to_arrow_refs())

@@ -14,12 +14,14 @@ from ._arrays import argsort, argtop, is_sorted, lexsort, rank, sort, top, uniqu
 from ._devices import Device, devices
 from ._files import Checked, Progress, Report, check_file, count_file, merge_files, shuffle_file, sort_file
 from ._gpusort import VERSION as __version__
+from ._keys import Key
 from ._sorter import Sorter
-from ._tables import sort_table, top_table
+from ._tables import merge_tables, sort_reader, sort_table, top_table
 
 __all__ = [
     "Checked",
     "Device",
+    "Key",
     "Progress",
     "Report",
     "Sorter",
@@ -32,10 +34,12 @@ __all__ = [
     "is_sorted",
     "lexsort",
     "merge_files",
+    "merge_tables",
     "rank",
     "shuffle_file",
     "sort",
     "sort_file",
+    "sort_reader",
     "sort_table",
     "top",
     "top_table",

@@ -5,36 +5,32 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, overload
 
 import numpy as np
 
 from . import _gpusort
 from ._devices import device_of
+from ._keys import each, nulls_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
     from ._devices import KeptDevice
+    from ._keys import Nulls
 
 
-Nulls = Literal["first", "last"]
 Kind = Literal["quicksort", "mergesort", "heapsort", "stable"]
 Method = Literal["average", "min", "max", "dense", "ordinal"]
 Array = np.ndarray[Any, np.dtype[Any]]
+D = TypeVar("D", bound=np.dtype[Any])
+X = TypeVar("X")
 
 # Of these the elements are keys as they are.
 _PLAIN = frozenset("bBhHiIlLqQefd")
-
-
-def _nulls_first(nulls: str) -> bool:
-    if nulls == "last":
-        return False
-    if nulls == "first":
-        return True
-    raise ValueError(f'nulls is "first" or "last", not {nulls!r}')
 
 
 def is_arrow(x: object) -> bool:
@@ -275,6 +271,35 @@ def _is_simple(x: Any, axis: int | None, nulls: str, device: object) -> bool:
     )
 
 
+class _Options(TypedDict, total=False):
+    """What the functions of arrays share."""
+
+    descending: bool
+    nulls: Nulls
+    device: str | int | KeptDevice
+    threads: int | None
+
+
+class _Numpys(_Options, total=False):
+    stable: bool
+    kind: Kind | None
+
+
+class _Firsts(_Options, total=False):
+    axis: int | None
+    sorted: bool
+
+
+@overload
+def sort(
+    x: np.ndarray[Any, D], /, axis: int | None = -1, *, out: Array | None = None, **options: Unpack[_Numpys]
+) -> np.ndarray[Any, D]: ...
+@overload
+def sort(
+    x: Sequence[Any], /, axis: int | None = -1, *, out: Array | None = None, **options: Unpack[_Numpys]
+) -> Array: ...
+@overload
+def sort(x: X, /, axis: int | None = -1, *, out: None = None, **options: Unpack[_Numpys]) -> X: ...
 def sort(
     x: Any,
     /,
@@ -317,7 +342,7 @@ def sort(
         result = np.empty(x.size, x.dtype)
         _gpusort.sort(x, result, x.size, 1, descending, False, None, threads)
         return result
-    first, chosen = _nulls_first(nulls), device_of(device)
+    first, chosen = nulls_first(nulls), device_of(device)
     if is_arrow(x) or is_pandas(x):
         if out is not None:
             raise TypeError("an array of Arrow or pandas is not sorted into another one; leave out out=")
@@ -338,6 +363,19 @@ def sort(
     return given.back(_into(rows.back(keys.elements(result)), out))
 
 
+@overload
+def argsort(
+    x: Array | Sequence[Any],
+    /,
+    axis: int | None = -1,
+    *,
+    out: NDArray[np.int64] | None = None,
+    **options: Unpack[_Numpys],
+) -> NDArray[np.int64]: ...
+@overload
+def argsort(
+    x: Any, /, axis: int | None = -1, *, out: NDArray[np.int64] | None = None, **options: Unpack[_Numpys]
+) -> Any: ...
 def argsort(
     x: Any,
     /,
@@ -377,13 +415,11 @@ def _positions(
     threads: int | None,
 ) -> tuple[Array, Callable[[Array], Any]]:
     """The positions of the first k elements, or of all, and what makes of them what came in."""
-    first, chosen, x = _nulls_first(nulls), device_of(device), without_index(x)
+    first, chosen, x = nulls_first(nulls), device_of(device), without_index(x)
     if is_arrow(x):
         _one_dimension(axis)
         array = _gpusort.ArrowArray(x)
-        positions: Array = _lexsorted([array], [descending], [first], chosen, threads)
-        count = _count(k, len(array))
-        return (positions if count == len(array) else positions[:count].copy()), _same
+        return _lexsorted([array], [descending], [first], chosen, threads, k), _same
     given = _Input(x)
     rows = _Axis(given.array, axis)
     count = _count(k, rows.row)
@@ -402,6 +438,12 @@ def _count(k: int | None, length: int) -> int:
     return min(number, length)
 
 
+@overload
+def top(x: np.ndarray[Any, D], /, k: int, **options: Unpack[_Firsts]) -> np.ndarray[Any, D]: ...
+@overload
+def top(x: Sequence[Any], /, k: int, **options: Unpack[_Firsts]) -> Array: ...
+@overload
+def top(x: X, /, k: int, **options: Unpack[_Firsts]) -> X: ...
 def top(
     x: Any,
     /,
@@ -409,27 +451,28 @@ def top(
     *,
     axis: int | None = -1,
     descending: bool = False,
+    sorted: bool = True,
     nulls: Nulls = "last",
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
-    """The first k elements in order, or all if there are fewer, without sorting the others.
+    """The first k elements in order, or all if there are fewer, without sorting the others, unless they are texts.
 
-    ``top(x, k)`` is ``sort(x)[:k]``; with ``descending=True`` it has the k largest.  Other arguments
-    are those of :func:`sort`.
+    ``top(x, k)`` is ``sort(x)[:k]``; with ``descending=True`` it has the k largest.  ``sorted`` is accepted
+    as PyTorch has it: the result is in order.  Other arguments are those of :func:`sort`.
 
     >>> top([5, -3, 8, -3], 3)
     array([-3, -3,  5])
     """
-    first, chosen = _nulls_first(nulls), device_of(device)
+    first, chosen = nulls_first(nulls), device_of(device)
     if is_pandas(x):
         positions = argtop(x, k, descending=descending, nulls=nulls, device=device, threads=threads)
         return x.take(positions)
     if is_arrow(x):
         _one_dimension(axis)
         array = _gpusort.ArrowArray(readable(x))
-        positions = _lexsorted([array], [descending], [first], chosen, threads)
-        return _arrow_back(x, array.take(positions[: _count(k, len(array))]))
+        positions = _lexsorted([array], [descending], [first], chosen, threads, k)
+        return _arrow_back(x, array.take(positions))
     given = _Input(x)
     rows = _Axis(given.array, axis)
     count = _count(k, rows.row)
@@ -439,6 +482,10 @@ def top(
     return given.back(rows.back(keys.elements(best)))
 
 
+@overload
+def argtop(x: Array | Sequence[Any], /, k: int, **options: Unpack[_Firsts]) -> NDArray[np.int64]: ...
+@overload
+def argtop(x: Any, /, k: int, **options: Unpack[_Firsts]) -> Any: ...
 def argtop(
     x: Any,
     /,
@@ -446,6 +493,7 @@ def argtop(
     *,
     axis: int | None = -1,
     descending: bool = False,
+    sorted: bool = True,
     nulls: Nulls = "last",
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
@@ -461,26 +509,16 @@ def argtop(
     return back(positions)
 
 
-def _each(value: Any, count: int, what: str) -> list[Any]:
-    """A value for each key: one for all, or a sequence of them."""
-    if isinstance(value, (bool, np.bool_, str)):
-        return [value] * count
-    if not hasattr(value, "__iter__"):
-        raise TypeError(f"{what} is one value, or one for each key, not {value!r}")
-    values: list[Any] = list(value)
-    if len(values) != count:
-        raise ValueError(f"{count} keys, but {len(values)} values of {what}")
-    return values
-
-
 def _lexsorted(
     keys: list[Any],
     descending: list[bool],
     first: list[bool],
     device: _gpusort.Device | None,
     threads: int | None,
+    k: int | None = None,
 ) -> NDArray[np.int64]:
-    positions = np.empty(len(keys[0]), np.int64)
+    """The positions of the first k rows, or of all, by keys of the library."""
+    positions = np.empty(_count(k, len(keys[0])), np.int64)
     _gpusort.lexsort(keys, positions, descending, first, device, threads)
     return positions
 
@@ -511,16 +549,28 @@ def lexsort(
     if not all_keys:
         raise ValueError("no keys to sort by")
     count = len(all_keys)
-    directions = _each(descending, count, "descending")
-    first = [_nulls_first(value) for value in _each(nulls, count, "nulls")]
+    directions = each(descending, count, "descending")
+    first = [nulls_first(value) for value in each(nulls, count, "nulls")]
+    return sorted_rows(all_keys, directions, first, device_of(device), threads)
+
+
+def sorted_rows(
+    keys: list[Any],
+    descending: list[bool],
+    first: list[bool],
+    device: _gpusort.Device | None,
+    threads: int | None,
+    most: int | None = None,
+) -> NDArray[np.int64]:
+    """The positions of rows in the order of several keys: of all, or of so many at most."""
     known = [
         _key(key, descending=directed, first=at_first)
-        for key, directed, at_first in zip(all_keys, directions, first, strict=True)
+        for key, directed, at_first in zip(keys, descending, first, strict=True)
     ]
     lengths = {len(key) for key in known}
     if len(lengths) > 1:
         raise ValueError(f"keys are of different lengths: {', '.join(map(str, sorted(lengths)))}")
-    return _lexsorted(known, directions, first, device_of(device), threads)
+    return _lexsorted(known, descending, first, device, threads, most)
 
 
 def _key(key: Any, *, descending: bool, first: bool) -> Any:
@@ -542,15 +592,14 @@ def is_sorted(
     nulls: Nulls = "last",
     threads: int | None = None,
 ) -> bool:
-    """Whether all rows along the axis are in the order of :func:`sort`.
+    """Whether all rows along the axis are in the order of :func:`sort`, in one pass.
 
     >>> is_sorted([1, 2, 2]), is_sorted([1, 2, 2], descending=True)
     (True, False)
     """
-    first, x = _nulls_first(nulls), without_index(x)
+    first, x = nulls_first(nulls), without_index(x)
     if is_arrow(x):
-        positions: NDArray[np.int64] = argsort(x, descending=descending, nulls=nulls, threads=threads)
-        return np.array_equal(positions, np.arange(positions.size))
+        return _gpusort.ArrowArray(x).is_sorted(descending, first, threads)
     rows = _Axis(_Input(x).array, axis)
     array = np.moveaxis(rows.array, rows.number, -1)
     keys = _Keys(array, descending=descending, first=first).keys
@@ -707,7 +756,7 @@ def _ranks(
 ) -> NDArray[np.int64]:
     """The rank of each element among the different ones, in this order."""
     ranks = np.empty(len(array), np.int64)
-    array.ranks(ranks, descending, _nulls_first(nulls), threads)
+    array.ranks(ranks, descending, nulls_first(nulls), threads)
     return ranks
 
 

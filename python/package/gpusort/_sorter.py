@@ -66,10 +66,10 @@ class Sorter(KeptDevice):
         """:func:`gpusort.rank` on this device."""
         return _arrays.rank(x, device=self, **options)
 
-    def sort_table(self, table: Any, /, keys: Any, **options: Any) -> Any:
+    def sort_table(self, table: Any, /, keys: Any = None, **options: Any) -> Any:
         """:func:`gpusort.sort_table` on this device."""
         return _tables.sort_table(table, keys, device=self, **options)
 
-    def top_table(self, table: Any, n: int, /, keys: Any, **options: Any) -> Any:
+    def top_table(self, table: Any, n: int, /, keys: Any = None, **options: Any) -> Any:
         """:func:`gpusort.top_table` on this device."""
         return _tables.top_table(table, n, keys, device=self, **options)

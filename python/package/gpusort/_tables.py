@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
+import io
 import operator
 import re
 import sys
-from typing import TYPE_CHECKING, Any, cast
+import tempfile
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, overload
 
 import numpy as np
 
 from . import _gpusort
-from ._arrays import _each, _nulls_first, argsort, is_arrow, is_pandas, lexsort, library, readable, unique
+from ._arrays import argsort, is_arrow, is_pandas, library, readable, sorted_rows, unique
 from ._devices import device_of
+from ._files import folders_of, sort_file
+from ._keys import keys_of, nulls_first
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
-    from ._arrays import Nulls
     from ._devices import KeptDevice
+    from ._files import Path
+    from ._keys import Key, Keys, Nulls
 
 
-def _named(keys: Any) -> tuple[list[Any], list[bool]]:
-    """The names of keys, and whether each is descending."""
-    if isinstance(keys, dict):
-        several: list[Any] = list(cast("dict[Any, Any]", keys).items())
-    elif isinstance(keys, (list, set)) or (hasattr(keys, "__iter__") and not isinstance(keys, (str, tuple))):
-        several = list(cast("Sequence[Any]", keys))
-    else:
-        several = [keys]
-    names: list[Any] = []
-    descending: list[bool] = []
-    for key in several:
-        pair = cast("tuple[Any, ...]", key if isinstance(key, tuple) else (key, "asc"))
-        if len(pair) != 2 or pair[1] not in ("asc", "desc", "ascending", "descending"):
-            raise ValueError(f'a key is a name, ("name", "asc") or ("name", "desc"), not {key!r}')
-        names.append(pair[0])
-        descending.append(pair[1].startswith("desc"))
-    if not names:
-        raise ValueError("no keys to sort by")
-    return names, descending
+Table = TypeVar("Table")
+
+
+class _Reader(Protocol):
+    """A reader of batches, of which a table comes out."""
+
+    def read_all(self) -> Any: ...
 
 
 def _numbers(names: list[Any], columns: list[Any]) -> list[int]:
@@ -53,12 +47,43 @@ def _numbers(names: list[Any], columns: list[Any]) -> list[int]:
     return [columns.index(name) for name in names]
 
 
+def _columns(frame: Any, names: list[Any]) -> list[Any]:
+    """The columns of a table with these names; of pandas' frames also the levels of the index."""
+    known = list(frame.column_names if library(frame) == "pyarrow" else frame.columns)
+    levels = [level for level in frame.index.names if level is not None] if is_pandas(frame) else []
+    numbers = _numbers(names, known + levels)
+    return [
+        frame[name] if number < len(known) else frame.index.get_level_values(name)
+        for name, number in zip(names, numbers)
+    ]
+
+
+class _Options(TypedDict, total=False):
+    """How rows are ordered, and by what."""
+
+    by: Keys | None
+    descending: bool | Sequence[bool] | None
+    ascending: bool | Sequence[bool] | None
+    nulls: Nulls | Sequence[Nulls] | None
+    na_position: Nulls | None
+    device: str | int | KeptDevice
+    threads: int | None
+
+
+@overload
+def sort_table(table: _Reader, /, keys: Keys | None = None, **options: Unpack[_Options]) -> Any: ...
+@overload
+def sort_table(table: Table, /, keys: Keys | None = None, **options: Unpack[_Options]) -> Table: ...
 def sort_table(
     table: Any,
     /,
-    keys: str | Sequence[str | tuple[str, str]],
+    keys: Keys | None = None,
     *,
-    nulls: Nulls | Sequence[Nulls] = "last",
+    by: Keys | None = None,
+    descending: bool | Sequence[bool] | None = None,
+    ascending: bool | Sequence[bool] | None = None,
+    nulls: Nulls | Sequence[Nulls] | None = None,
+    na_position: Nulls | None = None,
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
@@ -68,33 +93,36 @@ def sort_table(
         A table or record batch of pyarrow, a data frame of Polars or pandas, a relation of DuckDB, or
         anything else that has ``__arrow_c_stream__``.  The result is of the same kind; that of a reader is
         a table.
-    keys
-        A column, or several, of which the first is the primary one: names, or pairs of a name and "asc"
-        or "desc", as pyarrow has them.  Categories that are ordered, and enumerations, are in their order.
-    nulls
-        Where nulls and NaN go, for all keys or one for each: "last" or "first".
+    keys, by
+        A column, or several, of which the first is the primary one: a name, a pair of a name and "asc" or
+        "desc", a :class:`gpusort.Key`, or ``pl.col("name")``.  Of pandas' frames also a level of the index.
+        Categories that are ordered, and enumerations, are in their order.
+    descending, ascending
+        The direction of the keys that say none, for all or one for each key.
+    nulls, na_position
+        Where nulls and NaN go, for all keys or one for each: "last", without it, or "first".
 
     >>> import pyarrow as pa
     >>> table = pa.table({"name": ["b", "a", "b"], "n": [1, 2, 3]})
-    >>> sort_table(table, [("name", "asc"), ("n", "desc")]).to_pydict()
+    >>> sort_table(table, ["name", ("n", "desc")]).to_pydict()
     {'name': ['a', 'b', 'b'], 'n': [2, 3, 1]}
+    >>> sort_table(table, by=["name", "n"], ascending=[False, True])["n"].to_pylist()
+    [1, 3, 2]
     """
-    names, descending = _named(keys)
-    places = [_nulls_first(value) for value in _each(nulls, len(names), "nulls")]
+    all_keys = keys_of(
+        keys, by=by, descending=descending, ascending=ascending, nulls=nulls, na_position=na_position
+    )
     if is_pandas(table):
         if not hasattr(table, "columns"):
             raise TypeError(f"{type(table).__name__} is not a table; use sort(x)")
         # Its own gathering keeps the index and every type.
-        _numbers(names, list(table.columns))
-        columns = [table[name] for name in names]
-        of_nulls: list[Nulls] = ["first" if first else "last" for first in places]
-        order = lexsort(columns, descending=descending, nulls=of_nulls, device=device, threads=threads)
-        return table.take(order)
+        return table.take(_order(table, all_keys, device, threads))
     if hasattr(table, "collect") and not is_arrow(table):
         raise TypeError("a lazy frame has no rows yet; use sort_table(frame.collect(), ...)")
     if not is_arrow(table):
         raise TypeError(f"{type(table).__name__} is not a table of Arrow or a data frame")
-    orders = [(down, first, first) for down, first in zip(descending, places)]
+    names = [key.name for key in all_keys]
+    orders = orders_of(all_keys)
     if hasattr(table, "project") and library(table).endswith("duckdb"):
         numbers = _numbers(names, list(table.columns))
         columns, order, back = _of_relation(table, numbers)
@@ -106,17 +134,37 @@ def sort_table(
     return _back(table, rows.sort(numbers, orders, device_of(device), threads))
 
 
+def orders_of(keys: list[Key]) -> list[tuple[bool, bool, bool]]:
+    """Of each key whether it is descending, and nulls and NaN first."""
+    places = [nulls_first(key.nulls or "last") for key in keys]
+    return [(bool(key.descending), first, first) for key, first in zip(keys, places)]
+
+
+def _order(
+    table: Any, keys: list[Key], device: str | int | KeptDevice, threads: int | None, most: int | None = None
+) -> NDArray[np.int64]:
+    """The positions of the rows in order, or of so many at most."""
+    columns = _columns(table, [key.name for key in keys])
+    directions = [bool(key.descending) for key in keys]
+    places = [nulls_first(key.nulls or "last") for key in keys]
+    return sorted_rows(columns, directions, places, device_of(device), threads, most)
+
+
 def top_table(
-    table: Any,
+    table: Table,
     n: int,
     /,
-    keys: str | Sequence[str | tuple[str, str]],
+    keys: Keys | None = None,
     *,
-    per: str | None = None,
-    nulls: Nulls | Sequence[Nulls] = "last",
+    per: Any = None,
+    by: Keys | None = None,
+    descending: bool | Sequence[bool] | None = None,
+    ascending: bool | Sequence[bool] | None = None,
+    nulls: Nulls | Sequence[Nulls] | None = None,
+    na_position: Nulls | None = None,
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
-) -> Any:
+) -> Table:
     """The first n rows in order, or all if there are fewer; with ``per``, the first n of each value of a column.
 
     table
@@ -134,25 +182,138 @@ def top_table(
     most = operator.index(n)
     if most < 0:
         raise ValueError(f"n is {most}; it cannot be negative")
-    names, descending = _named(keys)
+    all_keys = keys_of(
+        keys, by=by, descending=descending, ascending=ascending, nulls=nulls, na_position=na_position
+    )
     kind = type(table).__name__
     if hasattr(table, "collect"):
         raise TypeError("a lazy frame has no rows yet; use top_table(frame.collect(), ...)")
     if kind not in ("DataFrame", "Table", "RecordBatch") or not (is_arrow(table) or is_pandas(table)):
         raise TypeError(f"{kind} is no table of pyarrow, and no data frame of Polars or pandas; make one of it")
-    columns = list(table.columns if kind == "DataFrame" else table.column_names)
-    _numbers([*names, *([] if per is None else [per])], columns)
-    of_keys = [table[name] for name in names]
-    order = lexsort(of_keys, descending=descending, nulls=nulls, device=device, threads=threads)
+    frame: Any = table
+    order = _order(frame, all_keys, device, threads, most if per is None else None)
     if per is not None:
         # Rows of one value, in order, are neighbours.
-        codes = unique(table[per], return_inverse=True, device=device, threads=threads)[1][order]
+        groups = _columns(frame, [keys_of(per)[0].name])[0]
+        codes = unique(groups, return_inverse=True, device=device, threads=threads)[1][order]
         places: NDArray[np.int64] = argsort(codes, device=device, threads=threads)
         begins = np.flatnonzero(np.diff(codes[places], prepend=-1))
         numbers = np.arange(places.size) - np.repeat(begins, np.diff(begins, append=places.size))
-        order, most = order[np.sort(places[numbers < most])], order.size
-    rows: NDArray[np.int64] = order[:most]
-    return table[rows] if library(table) == "polars" else table.take(rows)
+        order = order[np.sort(places[numbers < most])]
+    return frame[order] if library(frame) == "polars" else frame.take(order)
+
+
+def merge_tables(
+    tables: Iterable[Table],
+    /,
+    keys: Keys | None = None,
+    **options: Unpack[_Options],
+) -> Table:
+    """The rows of several tables in order, as one table; rows with equal keys keep the order of the tables.
+
+    tables
+        Tables of pyarrow, or data frames of Polars or pandas, with the same columns.  Tables that are in order are
+        merged; others are sorted.
+
+    options
+        The other arguments of :func:`sort_table`.
+
+    >>> import pyarrow as pa
+    >>> merge_tables([pa.table({"n": [1, 3]}), pa.table({"n": [2]})], "n")["n"].to_pylist()
+    [1, 2, 3]
+    """
+    several: list[Any] = list(tables)
+    kinds = {library(table) for table in several}
+    if len(kinds) != 1 or not kinds <= {"pyarrow", "polars", "pandas"}:
+        raise TypeError("the tables are several of pyarrow, or data frames of Polars, or of pandas")
+    module: Any = sys.modules[kinds.pop()]
+    joined = module.concat if hasattr(module, "concat") else module.concat_tables
+    made = [module.table(table) for table in several] if hasattr(module, "table") else several
+    return sort_table(joined(made), keys, **options)
+
+
+class _Stream:
+    """The batches of a reader as a file in Arrow's format, for streams."""
+
+    def __init__(self, reader: Any) -> None:
+        self.batches, self.bytes = iter(reader), io.BytesIO()
+        self.writer = sys.modules["pyarrow"].ipc.new_stream(self.bytes, reader.schema)
+        self.rest = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        while not self.rest and self.batches is not None:
+            batch = next(self.batches, None)
+            if batch is None:
+                self.batches = None
+                self.writer.close()
+            else:
+                self.writer.write_batch(batch)
+            self.rest = memoryview(self.bytes.getvalue())
+            self.bytes.seek(0)
+            self.bytes.truncate()
+        part, self.rest = self.rest[:size], self.rest[size:]
+        return bytes(part)
+
+
+def sort_reader(
+    reader: Any,
+    /,
+    keys: Keys | None = None,
+    *,
+    by: Keys | None = None,
+    descending: bool | Sequence[bool] | None = None,
+    ascending: bool | Sequence[bool] | None = None,
+    nulls: Nulls | None = None,
+    na_position: Nulls | None = None,
+    memory: int | str | None = None,
+    temp_dir: Path | Sequence[Path] = (),
+    device: str | int | KeptDevice = "auto",
+    threads: int | None = None,
+) -> Any:
+    """A ``pyarrow.RecordBatchReader`` of the rows in order, which may be more than memory holds.
+
+    All rows are read, and lie in temporary files where they exceed ``memory``, before the first one is given out.
+
+    reader
+        A ``pyarrow.RecordBatchReader``, or what pyarrow makes one of: a stream of DuckDB or Polars.
+    memory, temp_dir
+        As for :func:`sort_file`; the result lies in the first folder of ``temp_dir``, too.
+
+    Other arguments are those of :func:`sort_table`, with one end for all nulls.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"n": [3, 1, 2]})
+    >>> sort_reader(table.to_reader(), "n", memory="64M").read_all()["n"].to_pylist()
+    [1, 2, 3]
+    """
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs]
+
+    arrow: Any = pyarrow
+    all_keys = keys_of(
+        keys, by=by, descending=descending, ascending=ascending, nulls=nulls, na_position=na_position
+    )
+    places = {key.nulls or "last" for key in all_keys}
+    if len(places) > 1:
+        raise ValueError("nulls of all keys of a reader go to one end")
+    place = places.pop()
+    if not hasattr(reader, "read_next_batch"):
+        reader = arrow.RecordBatchReader.from_stream(reader)
+    _numbers([key.name for key in all_keys], reader.schema.names)
+    folders = folders_of(temp_dir)
+    options: Any = {"empty": place, "nan": place, **({} if memory is None else {"memory": memory})}
+    sorted_rows = tempfile.TemporaryFile(dir=folders[0] if folders else None)
+    sort_file(
+        _Stream(reader),
+        sorted_rows,
+        key=[(key.name, "desc" if key.descending else "asc") for key in all_keys],
+        from_="arrow",
+        **options,
+        temp_dir=folders,
+        device=device,
+        threads=threads,
+    )
+    sorted_rows.seek(0)
+    return arrow.ipc.open_stream(sorted_rows)
 
 
 def _of_relation(relation: Any, numbers: list[int]) -> tuple[list[str], list[int], list[str]]:

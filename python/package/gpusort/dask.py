@@ -13,17 +13,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._arrays import _each, lexsort
+from ._keys import Keys, Nulls
+from ._tables import sort_table
 
 __all__ = ["sort_function"]
 
 
 def sort_function(
     partition: Any,
-    by: str | list[str],
+    by: Keys,
     *,
     ascending: bool | list[bool] = True,
-    na_position: str = "last",
+    na_position: Nulls = "last",
     ignore_index: bool = False,
     threads: int | None = None,
 ) -> Any:
@@ -40,12 +41,5 @@ def sort_function(
     >>> sort_function(pandas.DataFrame({"n": [2, 1]}), "n")["n"].tolist()
     [1, 2]
     """
-    names = [by] if isinstance(by, str) else list(by)
-    rising = _each(ascending, len(names), "ascending")
-    # pandas orders categories as they are listed, whether that is said or not.
-    columns = [partition[name] for name in names]
-    columns = [column.cat.as_ordered() if hasattr(column.dtype, "categories") else column for column in columns]
-    nulls = "first" if na_position == "first" else "last"
-    order = lexsort(columns, descending=[not up for up in rising], nulls=nulls, threads=threads)
-    result = partition.take(order)
+    result = sort_table(partition, by=by, ascending=ascending, na_position=na_position, threads=threads)
     return result.reset_index(drop=True) if ignore_index else result

@@ -14,9 +14,9 @@ import ray
 import ray.data
 from ray.data.block import BlockAccessor
 
-from .._arrays import _each, _nulls_first
 from .._gpusort import ArrowTable
-from .._tables import _numbers
+from .._keys import Keys, Nulls, each, keys_of, nulls_first
+from .._tables import _numbers, orders_of
 from ._nodes import got
 from ._plan import cores_of
 
@@ -29,10 +29,10 @@ SAMPLES = 64
 
 def sort(
     ds: ray.data.Dataset,
-    key: str | Sequence[str],
+    key: Keys,
     *,
-    descending: bool | Sequence[bool] = False,
-    nulls: str | Sequence[str] = "last",
+    descending: bool | Sequence[bool] | None = None,
+    nulls: Nulls | Sequence[Nulls] | None = None,
     nan: str | Sequence[str] | None = None,
     parts: int | None = None,
     threads: int = 1,
@@ -45,11 +45,11 @@ def sort(
     beside others.
 
     key
-        A column, or several, of which the first is the primary one.
+        A column, or several, of which the first is the primary one, in any form that :func:`gpusort.sort_table` takes.
     descending
-        Whether the largest come first, for all keys or one for each.
+        Whether the largest come first in keys that do not say it, for all or one for each.
     nulls
-        Where nulls go: "last" or "first", for all keys or one for each.
+        Where nulls go: "last", without it, or "first", for all keys or one for each.
     nan
         Where NaN goes, in the same way; with the nulls, without it.
     parts
@@ -60,19 +60,19 @@ def sort(
     >>> sort(ray.data.from_items([{"n": 2}, {"n": 1}]), "n").take_all()  # doctest: +SKIP
     [{'n': 1}, {'n': 2}]
     """
-    names = [key] if isinstance(key, str) else list(key)
-    if not names:
-        raise ValueError("no keys to sort by")
-    first = [_nulls_first(value) for value in _each(nulls, len(names), "nulls")]
-    nan_first = first if nan is None else [_nulls_first(value) for value in _each(nan, len(names), "nan")]
-    orders = list(zip(_each(descending, len(names), "descending"), first, nan_first))
+    all_keys = keys_of(key, descending=descending, nulls=nulls)
+    names = [key.name for key in all_keys]
+    orders = orders_of(all_keys)
+    if nan is not None:
+        ends = each(nan, len(names), "nan")
+        orders = [(down, first, nulls_first(end)) for (down, first, _), end in zip(orders, ends)]
     remote = ray.remote(num_cpus=threads)
     sampled, divided, merged = remote(_sampled), remote(_divided), remote(_merged)
     bundles = list(ds.iter_internal_ref_bundles())
     groups = _groups(bundles, threads)
     parts = parts or max(len(groups), 1)
-    each = SAMPLES * parts // max(len(groups), 1) + 8
-    samples: list[_Sample] = got([sampled.remote(names, each, *group) for group in groups])
+    many = SAMPLES * parts // max(len(groups), 1) + 8
+    samples: list[_Sample] = got([sampled.remote(names, many, *group) for group in groups])
     schemas = [sample.schema for sample in samples if sample.rows]
     if not schemas:
         return ds

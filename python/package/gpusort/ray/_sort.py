@@ -9,13 +9,14 @@ import dataclasses
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import ray
 
-from .._files import Key, Path, _arguments
+from .._files import Path, _arguments
 from .._gpusort import VERSION
+from .._keys import Keys
 from ._manifest import Manifest, make_folder, manifest_of, put, remove_parts
 from ._nodes import Nodes, got
 from ._paths import join, listed
@@ -150,7 +151,7 @@ def sort_files(
     inputs: Path | Iterable[Path],
     output_dir: Path,
     *,
-    key: Key | Sequence[Key] | None = None,
+    key: Keys | None = None,
     to: str | None = None,
     parts: int | None = None,
     memory: int | None = None,
