@@ -4,7 +4,11 @@ import concurrent.futures
 import gc
 import multiprocessing
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 
 import numpy as np
 import oracle
@@ -397,3 +401,44 @@ def test_a_forked_process_sorts_as_well():
     assert queue.get(timeout=60)
     process.join()
     assert process.exitcode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are of POSIX")
+def test_ctrl_c_ends_a_sort_of_an_array():
+    """The work goes on for minutes, unless the signal ends it; the array and the module are usable then."""
+    program = """
+import numpy as np, gpusort, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+x = np.random.default_rng(1).integers(0, 1 << 32, 1 << 27, dtype=np.uint32)
+print("begun", flush=True)
+try:
+    gpusort.argsort(x)
+    print("ended before", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", time.time(), flush=True)
+assert gpusort.argsort(x[:1 << 21]).size == 1 << 21
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "begun\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    sent = time.time()
+    words = process.stdout.read().split()
+    assert process.wait(60) == 0
+    # Far less than the rest of the sort on one core; the bound is for machines under load.
+    assert words[0] == "interrupted" and float(words[1]) - sent < 1
+
+
+def test_first_elements_are_in_order_either_way():
+    assert gpusort.top([3, 1, 2], 2, sorted=False).tolist() == [1, 2]
+    assert gpusort.argtop([3, 1, 2], 2, sorted=False).tolist() == [1, 2]
+
+
+def test_subclasses_come_back_as_arrays():
+    class Sub(np.ndarray):
+        pass
+
+    for call in (gpusort.sort, gpusort.argsort, lambda x: gpusort.top(x, 2)):
+        assert type(call(np.array([2, 1]).view(Sub))) is np.ndarray
+    with pytest.raises(TypeError, match="masked arrays are not supported; use x.compressed"):
+        gpusort.sort(np.ma.masked_array([2, 1], [True, False]))

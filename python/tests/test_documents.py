@@ -7,12 +7,12 @@ import re
 import pytest
 
 import gpusort
-from gpusort import _arrays, _files, _sorter, _tables
+from gpusort import _arrays, _files, _keys, _sorter, _tables
 
 HERE = pathlib.Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("module", [gpusort, _arrays, _files, _sorter, _tables])
+@pytest.mark.parametrize("module", [gpusort, _arrays, _files, _keys, _sorter, _tables])
 def test_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0

@@ -327,6 +327,45 @@ def test_the_line_of_progress_is_for_terminals(sales, capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_the_line_of_progress_shows_at_once(sales, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    gpusort.sort_file(sales, io.BytesIO(), key="price", progress=True)
+    assert sys.stderr.getvalue().startswith("\r\x1b[Kread") and sys.stderr.getvalue().endswith("\r\x1b[K")
+
+
+def test_patterns_folders_and_names(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, row in (("b.csv", "1,b"), ("a.csv", "1,a"), ("c.txt", "1,c"), (".hidden", "x"), ("_SUCCESS", "")):
+        (folder / name).write_text(f"k,v\n{row}\n")
+    out = tmp_path / "out.csv"
+    gpusort.sort_file(f"{folder}/*.csv", out, key="k")
+    assert out.read_text() == "k,v\n1,a\n1,b\n"
+    (folder / "c.txt").unlink()
+    gpusort.sort_file(folder, out, key="k")
+    assert out.read_text() == "k,v\n1,a\n1,b\n"
+    gpusort.merge_files([folder / "b.csv", folder / "?.csv"], out, key="k")
+    assert out.read_text() == "k,v\n1,b\n1,a\n1,b\n"
+    assert gpusort.check_file(f"{folder}/**", key="k")
+    # A name counts as it is before it is a pattern.
+    (tmp_path / "[x].csv").write_text("k\n2\n1\n")
+    gpusort.sort_file(tmp_path / "[x].csv", out, key="k")
+    assert out.read_text() == "k\n1\n2\n"
+    with pytest.raises(FileNotFoundError, match="none"):
+        gpusort.sort_file(tmp_path / "none*.csv", out, key="k")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="no inputs"):
+        gpusort.sort_file(tmp_path / "empty", out, key="k")
+    # The name of a file object tells its format.
+    with open(folder / "a.csv", "rb") as file:
+        gpusort.sort_file(file, out, key="v")
+    assert out.read_text() == "k,v\n1,a\n"
+
+
 def test_the_command_by_the_module(tmp_path):
     command = [sys.executable, "-m", "gpusort", "--version"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -367,8 +406,8 @@ def test_a_callback_that_raises_ends_the_sort(tmp_path):
         ({"type": "int"}, ValueError, 'type is .*u32, .*not "int"'),
         ({"to": "xml"}, ValueError, 'to is .*csv.*not "xml"'),
         ({"from_": "xml"}, ValueError, 'from_ is .*csv.*not "xml"'),
-        ({"key": 1.5}, ValueError, "a key is a name or number"),
-        ({"key": [["price", "desc"]]}, ValueError, "a key is a name or number"),
+        ({"key": 1.5}, TypeError, "a key is the name of a column"),
+        ({"key": [["price", "desc"]]}, TypeError, "a key is the name of a column"),
         ({"threads": 0}, ValueError, "threads is at least 1, not 0"),
     ],
 )

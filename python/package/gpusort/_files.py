@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import sys
@@ -12,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict,
 
 from . import _gpusort
 from ._devices import device_of
+from ._keys import keys_of
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from ._devices import KeptDevice
+    from ._keys import Keys
 
 
 
@@ -33,7 +36,6 @@ class Writable(Protocol):
 
 
 Path = str | PathLike[str]
-Key = str | int | tuple[str | int, Literal["asc", "desc"]]
 
 
 class Progress(NamedTuple):
@@ -160,31 +162,43 @@ def _is_path(path: Any) -> bool:
     return isinstance(path, (str, bytes)) or hasattr(path, "__fspath__")
 
 
+def folders_of(temp_dir: Any) -> list[Any]:
+    """The folders of ``temp_dir``."""
+    return [temp_dir] if _is_path(temp_dir) else list(temp_dir)
+
+
 def _inputs(inputs: Any) -> list[Any]:
     if _is_path(inputs) or hasattr(inputs, "read"):
         inputs = [inputs]
     if not hasattr(inputs, "__iter__") or hasattr(inputs, "columns"):
         raise TypeError(f"inputs are paths or file objects, not {type(inputs).__name__}")
-    found: list[Any] = [os.fsdecode(one) if isinstance(one, bytes) else one for one in inputs]
+    found: list[Any] = []
+    for one in inputs:
+        found += _listed(os.fsdecode(one)) if _is_path(one) else [one]
     if not found:
         raise ValueError("no inputs")
     return found
 
 
+def is_data(name: str) -> bool:
+    """Whether a file of a folder is data, not what a sort wrote beside its parts."""
+    return not name.startswith((".", "_")) and name != "manifest.json"
+
+
+def _listed(path: str) -> list[str]:
+    """The files of a folder, or of a pattern, by their names; or the file."""
+    if os.path.isdir(path):
+        return [os.path.join(path, name) for name in sorted(os.listdir(path)) if is_data(name)]
+    if glob.has_magic(path) and not os.path.lexists(path):
+        return sorted(glob.glob(path, recursive=True)) or [path]
+    return [path]
+
+
 def _keys(key: Any) -> list[tuple[str, bool | None]]:
-    if key is None:
-        return []
-    is_one = isinstance(key, (str, tuple)) or not hasattr(key, "__iter__")
-    several: list[Any] = [key] if is_one else list(cast("Sequence[Any]", key))
-    keys: list[tuple[str, bool | None]] = []
-    for one in several:
-        pair = cast("tuple[Any, ...]", one if isinstance(one, tuple) else (one, None))
-        name, direction = pair if len(pair) == 2 else (None, None)
-        is_name = isinstance(name, str) or (hasattr(name, "__index__") and not isinstance(name, bool))
-        if not is_name or direction not in (None, "asc", "desc", "ascending", "descending"):
-            raise ValueError(f'a key is a name or number, ("name", "asc") or ("name", "desc"), not {one!r}')
-        keys.append((str(name), None if direction is None else direction.startswith("desc")))
-    return keys
+    keys = [] if key is None else keys_of(key)
+    if any(one.nulls for one in keys):
+        raise TypeError('nulls of all keys of a file go to one end; use empty="first" and nan="first"')
+    return [(str(one.name), one.descending) for one in keys]
 
 
 _DEFAULTS: dict[str, Any] = {
@@ -268,7 +282,10 @@ def _told(progress: bool | Callable[[Progress], object] | None) -> tuple[Callabl
     if progress is None or progress is False:
         return None, bar
     if progress is True:
-        return (bar if sys.stderr.isatty() else None), bar
+        if not sys.stderr.isatty():
+            return None, bar
+        bar("read", 0, None)
+        return bar, bar
     return (lambda *how_far: progress(Progress(*how_far))), bar
 
 
@@ -296,8 +313,7 @@ def _write(
     inputs: Any, output: Any, key: Any, options: Any, threads: int | None, progress: Any, device: Any = None, **given: Any
 ) -> Report:
     of_output: dict[str, Any] = {**_OUTPUT, **given, "top": _top(given["top"])}
-    folders: Any = of_output["temp_dir"]
-    of_output["temp_dir"] = [folders] if _is_path(folders) else list(folders)
+    of_output["temp_dir"] = folders_of(of_output["temp_dir"])
     for name in ("row_group_size", "split_size"):
         of_output[name] = None if of_output[name] is None else str(of_output[name])
     tell, bar = _told(progress)
@@ -312,7 +328,7 @@ def sort_file(
     inputs: Path | Readable | Iterable[Path | Readable],
     output: Path | Writable,
     *,
-    key: Key | Sequence[Key] | None = None,
+    key: Keys | None = None,
     to: str | None = None,
     top: int | None = None,
     per: str | int | None = None,
@@ -339,13 +355,15 @@ def sort_file(
     not fit is an error. Numbers are compared exactly, whatever their length.
 
     inputs
-        A path, a file object that gives bytes, or several, which are sorted as one.
+        A path, a pattern such as ``"data/*.csv"``, a folder, which stands for its files by their names, a file
+        object that gives bytes, or several of these, which are sorted as one.
     output
         A path, which is replaced once the result is complete and may be an input, or a file object.
         Names that end in .gz, .bgz or .zst are compressed.
     key
         A column or field: a name, a number from 1, 0 for the whole line, ``"price:r"`` as for the
-        command, or a pair of one and "asc" or "desc"; several, of which the first is the primary one.
+        command, or one of the other forms that :func:`sort_table` takes; several, of which the first is the
+        primary one.
         Lines without a key are ordered by their first field, if all of them begin with numbers, times,
         sizes, durations or versions, and then as a whole; else as a whole. Tables need a key.
     to
@@ -412,7 +430,7 @@ def merge_files(
     inputs: Iterable[Path | Readable],
     output: Path | Writable,
     *,
-    key: Key | Sequence[Key] | None = None,
+    key: Keys | None = None,
     to: str | None = None,
     top: int | None = None,
     bgzf: bool = False,
@@ -456,7 +474,7 @@ def count_file(
     inputs: Path | Readable | Iterable[Path | Readable],
     output: Path | Writable,
     *,
-    key: Key | Sequence[Key] | None = None,
+    key: Keys | None = None,
     top: int | None = None,
     threads: int | None = None,
     temp_dir: Path | Sequence[Path] = (),
@@ -526,7 +544,7 @@ def shuffle_file(
 def check_file(
     inputs: Path | Readable | Iterable[Path | Readable],
     *,
-    key: Key | Sequence[Key] | None = None,
+    key: Keys | None = None,
     threads: int | None = None,
     progress: bool | Callable[[Progress], object] | None = None,
     **options: Unpack[Options],

@@ -11,6 +11,8 @@ from typing import Any
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
+from .._files import is_data
+
 
 def system_of(path: str) -> tuple[Any, str]:
     """The file system of a path or a URL, and the path there."""
@@ -38,8 +40,6 @@ def listed(inputs: Any) -> list[str]:
         names = [path]
         if system.isdir(path):
             names = sorted(system.ls(path, detail=False))
-            # What a sort wrote there beside its parts is no data.
-            is_data = lambda name: not name.startswith((".", "_")) and name != "manifest.json"
             names = [name for name in names if is_data(os.path.basename(name))]
         elif glob.has_magic(path) and not system.exists(path):
             names = sorted(system.glob(path))
