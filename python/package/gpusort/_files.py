@@ -187,11 +187,12 @@ def is_data(name: str) -> bool:
 
 def _listed(path: str) -> list[str]:
     """The files of a folder, or of a pattern, by their names; or the file."""
-    if os.path.isdir(path):
-        return [os.path.join(path, name) for name in sorted(os.listdir(path)) if is_data(name)]
-    if glob.has_magic(path) and not os.path.lexists(path):
-        return sorted(glob.glob(path, recursive=True)) or [path]
-    return [path]
+    is_folder = os.path.isdir(path)
+    if not is_folder and (os.path.lexists(path) or not glob.has_magic(path)):
+        return [path]
+    names = glob.glob(os.path.join(glob.escape(path), "*") if is_folder else path, recursive=True)
+    found = sorted(name for name in names if is_data(os.path.basename(name)) and not os.path.isdir(name))
+    return found if is_folder else found or [path]
 
 
 def _keys(key: Any) -> list[tuple[str, bool | None]]:
