@@ -345,13 +345,13 @@ impl Sorter {
         C::argsort(self, columns, None)
     }
 
-    #[doc(hidden)]
     /// Returns the positions of the first `k` rows in the order of [`argsort_columns`](Self::argsort_columns), or of
     /// all if there are fewer. For a small `k`, the other rows stay unsorted, unless a text decides.
     ///
     /// # Errors
     ///
     /// The errors of [`argsort_columns`](Self::argsort_columns).
+    #[doc(hidden)]
     pub fn argtop_columns<C: RowColumn>(&self, columns: &[C], k: usize) -> Result<(Vec<u32>, Report), Error> {
         C::argsort(self, columns, Some(k))
     }

@@ -125,13 +125,13 @@ pub fn argsort(columns: &[Column]) -> Result<Vec<u32>, Error> {
     Ok(Sorter::cpu().argsort_columns(columns)?.0)
 }
 
-#[doc(hidden)]
 /// Returns true if the rows are in the order of [`argsort`]. Reads no row after those that show that they are not,
 /// but for the ones that other cores read meanwhile.
 ///
 /// # Errors
 ///
 /// The errors of [`argsort`].
+#[doc(hidden)]
 pub fn is_sorted(columns: &[Column]) -> Result<bool, Error> {
     /// The rows that one core compares at a time.
     const PART: usize = 1 << 15;
