@@ -141,8 +141,10 @@ pub fn is_sorted(columns: &[Column]) -> Result<bool, Error> {
         // With the row before, to compare all neighbours.
         let rows = (part * PART).saturating_sub(1)..rows.min((part + 1) * PART);
         let keys = columns.iter().map(|column| column.keys(rows.clone())).collect::<Result<_, _>>();
-        keys.map(|keys| Keys::of(keys).by_records().first_broken(None, None).is_none())
-            .unwrap_or_else(|error| failure.set(error).is_err())
+        keys.map_or_else(
+            |error| failure.set(error).is_err(),
+            |keys| Keys::of(keys).by_records().first_broken(None, None).is_none(),
+        )
     };
     let are_in_order = parallel::all(0..rows.div_ceil(PART), &in_order);
     failure.into_inner().map_or(Ok(are_in_order), Err)
