@@ -62,9 +62,10 @@ fn reads(program: &mut Command, input: &[u8]) -> bool {
 
 /// The argument with its possible values as a sentence, where a list would take a page.
 fn with_values(argument: Arg) -> Arg {
+    let argument = argument.hide_env(false);
     let values = argument.get_possible_values();
     let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
-    if names.is_empty() || argument.is_hide_possible_values_set() || !argument.get_action().takes_values() {
+    if names.is_empty() || !argument.get_action().takes_values() {
         return argument;
     }
     let help = argument.get_long_help().or_else(|| argument.get_help()).map(ToString::to_string);

@@ -122,20 +122,24 @@ fn command() -> clap::Command {
         if !has_h {
             return command.arg(help().short('h'));
         }
-        let both = [help(), version()].map(|argument| argument.help_heading(args::TOLD));
+        let both = [help(), version()].map(|argument| argument.help_heading(args::MESSAGES).hide_short_help(true));
+        let command = command.mut_args(|argument| argument.hide_env(true).hide_possible_values(true));
         command.long_version(VERSION.as_str()).disable_version_flag(true).args(both)
     };
     // Arguments shared with `sort` that `check` treats differently.
     let check = |command: clap::Command| {
         command
-            .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
+            .mut_arg("files", |files| {
+                let help = "Files to check, as one input; without any, standard input";
+                files.help(help).hide_short_help(false)
+            })
             .mut_arg("unique", |unique| unique.help("Report equal keys, too").long_help(None))
     };
     // Hides the options that only a sort uses.
     let only = |command: clap::Command, others: &[&'static str], after: &'static str, files: &'static str| {
         let hide = |command: clap::Command, name| command.mut_arg(name, |argument| argument.hide(true));
         let command = args::OF_SORT.iter().chain(others).fold(command, hide).after_help(after.trim_end());
-        command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
+        command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files).hide_short_help(false))
     };
     let merge = |command: clap::Command| {
         let files = "Sorted input files; without any, standard input";
