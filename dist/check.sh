@@ -38,11 +38,11 @@ if [ "$wanted" = --self-test ]; then
 npm/package.json|s/"version": "[^"]*"/"version": "9.0.0"/|the version is $version, and 9.0.0
 Cargo.toml|s/^gpusort-planner = { version = "=[^"]*"/gpusort-planner = { version = "=9.0.0"/|the version is $version, and 9.0.0
 tests/wasm/Cargo.lock|/name = "gpusort"/,/version/s/version = .*/version = "9.0.0"/|tests/wasm/Cargo.lock is not in step
-CHANGELOG.md|s/^## \\[$version\\].*//|CHANGELOG.md says nothing of $version
+CHANGELOG.md|s/^## \\[$version\\].*//|CHANGELOG.md has no section for $version
 CHANGELOG.md|s/^\\[Unreleased\\]: .*//|leads nowhere
 README.md|s/^gpusort = { version = "[^"]*"/gpusort = { version = "9.0"/|README.md shows another version
 docs/library/versions.md|s/ ${version%.*} / 9.0 /|versions.md lacks
-docs/other-tools.md|s/^gpusort [0-9.]*, /gpusort 9.0.0, /|other-tools.md tells of gpusort 9.0.0
+docs/other-tools.md|s/^gpusort [0-9.]*, /gpusort 9.0.0, /|other-tools.md describes gpusort 9.0.0
 dist/deny.toml|s/"MIT", //|accept different licences
 END
     [ "$failed" = 0 ] || exit 1
@@ -68,10 +68,10 @@ row="| ${version%.*} | $wgpu |"
 grep -qxF "$row" docs/library/versions.md || wrong "docs/library/versions.md lacks '$row'; run: sh dist/version.sh $version"
 # No script writes this version: the table is what programs were seen to do.
 seen=$(sed -n 's/^gpusort \([0-9.]*\), GNU sort .*/\1/p' docs/other-tools.md)
-[ "${seen%.*}" = "${version%.*}" ] || wrong "docs/other-tools.md tells of gpusort $seen; run benches/behaviours/behaviours.py"
+[ "${seen%.*}" = "${version%.*}" ] || wrong "docs/other-tools.md describes gpusort $seen; run benches/behaviours/behaviours.py"
 
 # The changelog tells of it; for a release, with the date.
-line=$(grep -F "## [$version]" CHANGELOG.md) || wrong "CHANGELOG.md says nothing of $version"
+line=$(grep -F "## [$version]" CHANGELOG.md) || wrong "CHANGELOG.md has no section for $version"
 [ "$(sed -n 's/^## \[\(.*\)\].*/\1/p' CHANGELOG.md | sed -n 1p)" = Unreleased ] || wrong "CHANGELOG.md does not begin with [Unreleased]"
 for name in $(sed -n 's/^## \[\(.*\)\].*/\1/p' CHANGELOG.md); do
     grep -q "^\[$name\]: https://" CHANGELOG.md || wrong "CHANGELOG.md: [$name] leads nowhere"

@@ -196,7 +196,7 @@ impl Table {
 fn overtakes(crossover: Crossover) -> String {
     match crossover {
         Crossover::Always => "is faster than the CPU at every size".to_owned(),
-        Crossover::Never => "is slower than the CPU up to the largest size".to_owned(),
+        Crossover::Never => "is not faster than the CPU at the largest size".to_owned(),
         Crossover::From(size) => format!("is faster than the CPU from about {} elements on", rounded(size)),
     }
 }
