@@ -139,8 +139,7 @@ impl Facts {
             let command = line.split_whitespace().next().unwrap().to_owned();
             let asked = if command == "help" { vec!["--help"] } else { vec![&command[..], "--help"] };
             // Help leaves out a few options, which the manual page has.
-            let page =
-                if command == "help" { String::new() } else { sorted(&["man", &command], "") };
+            let page = if command == "help" { String::new() } else { sorted(&["man", &command], "") };
             let page = ["\\fB", "\\fI", "\\fR", "\\"].iter().fold(page, |page, mark| page.replace(mark, ""));
             for name in [&command[..], ""] {
                 let options = facts.options.entry(name.to_owned()).or_default();

@@ -42,9 +42,11 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
 }
 
 /// Shows a manual page on a terminal: by `man`, or else as plain text in the pager of the
-/// environment, or else all at once.
+/// environment or `less`, or else all at once, as for an empty `PAGER`.
 fn show(page: &[u8], plain: &str) -> anyhow::Result<()> {
     let pager = ["MANPAGER", "PAGER"].into_iter().filter_map(std::env::var_os).find(|name| !name.is_empty());
+    let less = || std::env::var_os("PAGER").is_none().then(|| "command -v less >/dev/null && less".into());
+    let pager = pager.or_else(less);
     let mut man = Command::new("man");
     let is_shown = reads(man.args(["-l", "-"]).stderr(Stdio::null()), page)
         || pager.is_some_and(|pager| reads(Command::new("sh").arg("-c").arg(pager), plain.as_bytes()));

@@ -122,8 +122,13 @@ fn command() -> clap::Command {
         if !has_h {
             return command.arg(help().short('h'));
         }
-        let both = [help(), version()].map(|argument| argument.help_heading(args::MESSAGES).hide_short_help(true));
-        let command = command.mut_args(|argument| argument.hide_env(true).hide_possible_values(true));
+        let both =
+            [help(), version()].map(|argument| argument.help_heading(args::MESSAGES).hide_short_help(true));
+        // The texts name the values.
+        let command = command.mut_args(|argument| {
+            let takes_values = argument.get_action().takes_values();
+            argument.hide_env(true).hide_possible_values(takes_values)
+        });
         command.long_version(VERSION.as_str()).disable_version_flag(true).args(both)
     };
     // Arguments shared with `sort` that `check` treats differently.
@@ -139,7 +144,9 @@ fn command() -> clap::Command {
     let only = |command: clap::Command, others: &[&'static str], after: &'static str, files: &'static str| {
         let hide = |command: clap::Command, name| command.mut_arg(name, |argument| argument.hide(true));
         let command = args::OF_SORT.iter().chain(others).fold(command, hide).after_help(after.trim_end());
-        command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files).hide_short_help(false))
+        command
+            .after_long_help(None::<&str>)
+            .mut_arg("files", |argument| argument.help(files).hide_short_help(false))
     };
     let merge = |command: clap::Command| {
         let files = "Sorted input files; without any, standard input";
@@ -215,9 +222,9 @@ fn parse() -> Result<args::Cli, clap::Error> {
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, problem));
     }
     // A requirement in clap would also ask for --unique in 'gpusort count', which refuses both options.
-    let of_unique = ["count", "keep_order"].into_iter().find(is_typed);
-    if let (Command::Sort(args), Some(option)) = (&cli.command, of_unique)
+    if let Command::Sort(args) = &cli.command
         && !args.order.unique
+        && let Some(option) = ["count", "keep_order"].into_iter().find(is_typed)
     {
         let problem = format!("--{} needs --unique (-u); add it\n", option.replace('_', "-"));
         return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, problem));

@@ -70,6 +70,7 @@ fn on_a_terminal_a_manual_page_is_shown() {
         ("MANPAGER=less PAGER=more", "BY LESS "),
         ("MANPAGER= PAGER='less -R'", "BY LESS "),
         ("MANPAGER=false", ""),
+        ("env -u MANPAGER -u PAGER", "BY LESS "),
         ("MANPAGER= PAGER=", ""),
     ] {
         let text = run(&format!("{pager} PATH=$PWD:$PATH"));

@@ -22,7 +22,7 @@ pub(crate) use self::sort::{
 };
 pub(crate) use self::trace::TraceArgs;
 pub(crate) use self::typed::{SORTS, with_command, with_ignore_case};
-pub(crate) use self::values::{OrAuto, Progress, ProgressArgs, MESSAGES, TypeArg};
+pub(crate) use self::values::{MESSAGES, OrAuto, Progress, ProgressArgs, TypeArg};
 
 use self::typed::COMMANDS;
 use self::values::{OF_NUMBERS, named, named_or};

@@ -10,8 +10,8 @@ use gpusort_order::{Invalid, Nulls};
 use gpusort_planner::plan::{Algorithm, Variant};
 
 use super::values::{
-    OrAuto, ProgressArgs, MESSAGES, TypeArg, at_least_one, delimiter, kibibytes, lines, named, named_or, one_of,
-    type_or_separator,
+    MESSAGES, OrAuto, ProgressArgs, TypeArg, at_least_one, delimiter, kibibytes, lines, named, named_or,
+    one_of, type_or_separator,
 };
 
 /// The groups of options in help.
@@ -159,9 +159,9 @@ pub(crate) struct SortArgs {
     #[arg(value_parser = named(Variant::ALL, Variant::name), help_heading = HOW)]
     pub(crate) variant: Option<Variant>,
 
-    /// auto (default), cpu, gpu, all, a number, part of a name
+    /// auto (default), cpu, gpu, all, a number or a name
     ///
-    /// Numbers are those of 'gpusort devices'; 0,1 are two GPUs that share the work, and all means all
+    /// Numbers are those of 'gpusort devices', and part of a name is enough; 0,1 are two GPUs that share the work, and all means all
     /// hardware GPUs.
     #[arg(short, long, value_name = "DEVICE", default_value = "auto", env = "GPUSORT_DEVICE")]
     #[arg(value_hint = ValueHint::Other, hide_default_value = true, help_heading = HOW)]
@@ -275,7 +275,7 @@ pub(crate) struct OrderArgs {
     #[arg(overrides_with = "no_header", value_parser = lines, help_heading = INPUT)]
     pub(crate) header: Option<usize>,
 
-    /// Keep all lines that begin with # at the top, unsorted
+    /// Keep lines that begin with # at the top, unsorted
     ///
     /// Comments keep their order. The last comment with the names of all keys names the columns. Without
     /// --comments, these lines are records.
