@@ -64,7 +64,7 @@ fn reads(program: &mut Command, input: &[u8]) -> bool {
 
 /// The argument with its possible values as a sentence, where a list would take a page.
 fn with_values(argument: Arg) -> Arg {
-    let argument = argument.hide_env(false);
+    let argument = argument.hide_env(false).hide_short_help(false);
     let values = argument.get_possible_values();
     let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
     if names.is_empty() || !argument.get_action().takes_values() {
