@@ -143,7 +143,7 @@ impl Facts {
             let page = ["\\fB", "\\fI", "\\fR", "\\"].iter().fold(page, |page, mark| page.replace(mark, ""));
             for name in [&command[..], ""] {
                 let options = facts.options.entry(name.to_owned()).or_default();
-                [&sorted(&asked, ""), &page].map(|text| options.read(text));
+                options.read(&(sorted(&asked, "") + "\n" + &page));
             }
         }
         for path in facts.files.clone() {

@@ -122,31 +122,22 @@ fn command() -> clap::Command {
         if !has_h {
             return command.arg(help().short('h'));
         }
-        let both =
-            [help(), version()].map(|argument| argument.help_heading(args::MESSAGES).hide_short_help(true));
-        // The texts name the values.
-        let command = command.mut_args(|argument| {
-            let takes_values = argument.get_action().takes_values();
-            argument.hide_env(true).hide_possible_values(takes_values)
-        });
+        let both = [help(), version()].map(|it| it.help_heading(args::MESSAGES).hide_short_help(true));
+        // The help texts name the values, and the manual page names the variables.
+        let command = command.mut_args(|argument| argument.hide_env(true)).hide_possible_values(true);
         command.long_version(VERSION.as_str()).disable_version_flag(true).args(both)
     };
     // Arguments shared with `sort` that `check` treats differently.
     let check = |command: clap::Command| {
         command
-            .mut_arg("files", |files| {
-                let help = "Files to check, as one input; without any, standard input";
-                files.help(help).hide_short_help(false)
-            })
+            .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
             .mut_arg("unique", |unique| unique.help("Report equal keys, too").long_help(None))
     };
     // Hides the options that only a sort uses.
     let only = |command: clap::Command, others: &[&'static str], after: &'static str, files: &'static str| {
         let hide = |command: clap::Command, name| command.mut_arg(name, |argument| argument.hide(true));
         let command = args::OF_SORT.iter().chain(others).fold(command, hide).after_help(after.trim_end());
-        command
-            .after_long_help(None::<&str>)
-            .mut_arg("files", |argument| argument.help(files).hide_short_help(false))
+        command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
     };
     let merge = |command: clap::Command| {
         let files = "Sorted input files; without any, standard input";
@@ -163,6 +154,8 @@ fn command() -> clap::Command {
     let command = args::Cli::command().mut_subcommands(all);
     let command = command.mut_subcommand("check", check).mut_subcommand("merge", merge);
     let command = command.mut_subcommand("count", count).mut_subcommand("shuffle", shuffle);
+    let sort = |command: clap::Command| command.mut_arg("files", |files| files.hide_short_help(true));
+    let command = command.mut_subcommand("sort", sort);
     command.disable_help_flag(true).arg(help().short('h')).long_version(VERSION.as_str())
 }
 
@@ -214,10 +207,7 @@ fn parse() -> Result<args::Cli, clap::Error> {
         _ => [&[]; 2],
     };
     if let Some(&option) = refused.into_iter().flatten().find(|option| is_typed(option)) {
-        let option = match option {
-            "check_quietly" => "C".to_owned(),
-            option => format!("-{}", option.replace('_', "-")),
-        };
+        let option = if option == "check_quietly" { "C" } else { &format!("-{}", option.replace('_', "-")) };
         let problem = format!("-{option} is for 'gpusort sort'; leave it out\n");
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, problem));
     }

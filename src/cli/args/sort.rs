@@ -107,8 +107,8 @@ pub(crate) struct SortArgs {
 
     /// Write files of this size into the folder -o
     ///
-    /// The size is approximate. The files are part-00000.parquet and so on, in order; 'gpusort check manifest.json' checks them. An
-    /// existing folder must be empty.
+    /// The size is approximate. The files are part-00000.parquet and so on, in order; 'gpusort check
+    /// manifest.json' checks them. An existing folder must be empty.
     #[arg(long, value_name = "SIZE", conflicts_with = "each", help_heading = PARQUET)]
     #[arg(value_parser = size::parse)]
     pub(crate) split_size: Option<u64>,
@@ -133,12 +133,11 @@ pub(crate) struct SortArgs {
     /// Like 'gpusort check'. With quiet or silent, only the exit code reports it.
     #[arg(short, long, value_name = "HOW", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "diagnose-first", value_parser = one_of(IS_QUIET))]
-    #[arg(conflicts_with_all = NOT_CHECKED, help_heading = INSTEAD)]
+    #[arg(conflicts_with = "check_quietly", conflicts_with_all = NOT_CHECKED, help_heading = INSTEAD)]
     pub(crate) check: Option<bool>,
 
     /// Same as --check=quiet: report by the exit code only
-    #[arg(short = 'C', conflicts_with = "check", conflicts_with_all = NOT_CHECKED, help_heading = INSTEAD)]
-    #[arg(hide_short_help = true)]
+    #[arg(short = 'C', conflicts_with_all = NOT_CHECKED, hide_short_help = true, help_heading = INSTEAD)]
     pub(crate) check_quietly: bool,
 
     /// Merge sorted inputs
@@ -146,9 +145,8 @@ pub(crate) struct SortArgs {
     pub(crate) merge: bool,
 
     /// Algorithm: auto (default), bitonic, odd-even, radix
-    #[arg(short, long, value_name = "ALGO", default_value = "auto", env = "GPUSORT_ALGO")]
-    #[arg(hide_default_value = true)]
-    #[arg(value_parser = named_or("auto", Algorithm::ALL, Algorithm::name), help_heading = HOW)]
+    #[arg(short, long, value_name = "ALGO", default_value = "auto", env = "GPUSORT_ALGO", help_heading = HOW)]
+    #[arg(value_parser = named_or("auto", Algorithm::ALL, Algorithm::name), hide_default_value = true)]
     pub(crate) algo: OrAuto<Algorithm>,
 
     /// Variant of the algorithm: see 'gpusort man sort'
@@ -161,8 +159,8 @@ pub(crate) struct SortArgs {
 
     /// auto (default), cpu, gpu, all, a number or a name
     ///
-    /// Numbers are those of 'gpusort devices', and part of a name is enough; 0,1 are two GPUs that share the work, and all means all
-    /// hardware GPUs.
+    /// Numbers are those of 'gpusort devices', and part of a name is enough; 0,1 are two GPUs that share the
+    /// work, and all means all hardware GPUs.
     #[arg(short, long, value_name = "DEVICE", default_value = "auto", env = "GPUSORT_DEVICE")]
     #[arg(value_hint = ValueHint::Other, hide_default_value = true, help_heading = HOW)]
     pub(crate) device: String,
@@ -241,7 +239,7 @@ pub(crate) struct SortArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct OrderArgs {
     /// Input files, sorted together; without any, standard input
-    #[arg(value_name = "FILE", hide_short_help = true)]
+    #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Read NUL-terminated file names from FILE
@@ -252,17 +250,18 @@ pub(crate) struct OrderArgs {
 
     /// Input format: lines, text (plain numbers), csv, tsv, bin, npy, jsonl, parquet, arrow
     ///
-    /// Without a value, -f ignores case, as in sort. auto (default) is the format that the extension names, or else lines. With the name of a column as a key, the
-    /// first line is a header: of a table if tabs, commas or semicolons separate the name, of columns between
-    /// blanks, or of JSON Lines if the line is an object. text is numbers separated by white space.
+    /// Without a value, -f ignores case, as in sort. auto (default) is the format that the extension names,
+    /// or else lines. With the name of a column as a key, the first line is a header: of a table if tabs,
+    /// commas or semicolons separate the name, of columns between blanks, or of JSON Lines if the line is an
+    /// object. text is numbers separated by white space.
     #[arg(short, long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     #[arg(value_parser = named_or("auto", Format::ALL, Format::name), help_heading = INPUT)]
     pub(crate) from: OrAuto<Format>,
 
     /// Type (f32), kind of keys (time), or separator (:)
     ///
-    /// auto (default) finds the kind of keys in the data, and the type of binary by the extension. time, size,
-    /// duration, text, version, hex and month set the kind of keys without one. A single character is a
+    /// auto (default) finds the kind of keys in the data, and the type of binary by the extension. time,
+    /// size, duration, text, version, hex and month set the kind of keys without one. A single character is a
     /// field separator, as in sort.
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto")]
     #[arg(value_parser = type_or_separator(), hide_default_value = true, help_heading = INPUT)]
@@ -270,7 +269,8 @@ pub(crate) struct OrderArgs {
 
     /// Keep the first N lines at the top [default: 1]
     ///
-    /// The last of them names the columns. Tables have a header of one line by default, and so do lines whose key is a name.
+    /// The last of them names the columns. Tables have a header of one line by default, and so do lines whose
+    /// key is a name.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     #[arg(overrides_with = "no_header", value_parser = lines, help_heading = INPUT)]
     pub(crate) header: Option<usize>,
@@ -319,17 +319,18 @@ pub(crate) struct OrderArgs {
 
     /// Format of times, such as '%d.%m.%Y' or epoch
     ///
-    /// A pattern of strftime, or clf, syslog, rfc2822, epoch or epoch-ms. Times in the usual formats are recognized as well.
+    /// A pattern of strftime, or clf, syslog, rfc2822, epoch or epoch-ms. Times in the usual formats are
+    /// recognized as well.
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub(crate) time_format: Option<String>,
 
     /// Column by name or number; price:r is descending
     ///
-    /// Further keys order records whose first keys are equal. 0 is the whole record as text, -1 the last field, hilbert(x,y) points along a curve. Modifiers follow
-    /// after a colon: r is descending, a ascending; number, time, size, duration, text, version, hex, month
-    /// or list=FILE set the kind; nocase ignores case in text. Without a kind, all fields of the column
-    /// decide. 2n and 2,2 are column 2, as in sort. Without a key, lines sort by their first field unless
-    /// it is text, then by the whole line.
+    /// Further keys order records whose first keys are equal. 0 is the whole record as text, -1 the last
+    /// field, hilbert(x,y) points along a curve. Modifiers follow after a colon: r is descending, a
+    /// ascending; number, time, size, duration, text, version, hex, month or list=FILE set the kind; nocase
+    /// ignores case in text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as in
+    /// sort. Without a key, lines sort by their first field unless it is text, then by the whole line.
     #[arg(short, long, value_name = "KEY", allow_hyphen_values = true, help_heading = ORDER)]
     pub(crate) key: Vec<String>,
 

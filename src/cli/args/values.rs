@@ -153,7 +153,8 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
 pub(crate) struct ProgressArgs {
     /// Progress bar: auto (default), always or never
     ///
-    /// It is shown on standard error. auto shows it on a terminal, for work that takes more than half a second, unless a pipe takes the data.
+    /// The bar goes to standard error. auto shows the bar on a terminal, for work that takes more than half a
+    /// second, unless a pipe takes the data.
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
     #[arg(env = "GPUSORT_PROGRESS", hide_possible_values = true, help_heading = MESSAGES)]
     pub(crate) progress: Progress,
