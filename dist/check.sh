@@ -80,7 +80,7 @@ if [ -n "$wanted" ]; then
     echo "$line" | grep -Eq '^## \[[^]]*\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$' || wrong "CHANGELOG.md: $version has no date"
     [ -z "$(git status --porcelain)" ] || wrong "not all is committed"
     cargo publish --workspace --locked --dry-run --quiet || wrong "the crates cannot be published"
-    ! grep -n 'not published yet' README.md || wrong "README.md says that $version is not published; remove that"
+    ! grep -n 'not published yet' README.md docs/install.md || wrong "these say that $version is not published; remove that"
 fi
 
 # What is generated from the command names its commands and options: all of them, in completions and in manual pages.
