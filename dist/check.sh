@@ -38,11 +38,11 @@ if [ "$wanted" = --self-test ]; then
 npm/package.json|s/"version": "[^"]*"/"version": "9.0.0"/|the version is $version, and 9.0.0
 Cargo.toml|s/^gpusort-planner = { version = "=[^"]*"/gpusort-planner = { version = "=9.0.0"/|the version is $version, and 9.0.0
 tests/wasm/Cargo.lock|/name = "gpusort"/,/version/s/version = .*/version = "9.0.0"/|tests/wasm/Cargo.lock is not in step
-CHANGELOG.md|s/^## \\[$version\\].*//|CHANGELOG.md says nothing of $version
+CHANGELOG.md|s/^## \\[$version\\].*//|CHANGELOG.md has no section for $version
 CHANGELOG.md|s/^\\[Unreleased\\]: .*//|leads nowhere
 README.md|s/^gpusort = { version = "[^"]*"/gpusort = { version = "9.0"/|README.md shows another version
 docs/library/versions.md|s/ ${version%.*} / 9.0 /|versions.md lacks
-docs/other-tools.md|s/^gpusort [0-9.]*, /gpusort 9.0.0, /|other-tools.md tells of gpusort 9.0.0
+docs/other-tools.md|s/^gpusort [0-9.]*, /gpusort 9.0.0, /|other-tools.md describes gpusort 9.0.0
 dist/deny.toml|s/"MIT", //|accept different licences
 END
     [ "$failed" = 0 ] || exit 1
@@ -68,10 +68,10 @@ row="| ${version%.*} | $wgpu |"
 grep -qxF "$row" docs/library/versions.md || wrong "docs/library/versions.md lacks '$row'; run: sh dist/version.sh $version"
 # No script writes this version: the table is what programs were seen to do.
 seen=$(sed -n 's/^gpusort \([0-9.]*\), GNU sort .*/\1/p' docs/other-tools.md)
-[ "${seen%.*}" = "${version%.*}" ] || wrong "docs/other-tools.md tells of gpusort $seen; run benches/behaviours/behaviours.py"
+[ "${seen%.*}" = "${version%.*}" ] || wrong "docs/other-tools.md describes gpusort $seen; run benches/behaviours/behaviours.py"
 
 # The changelog tells of it; for a release, with the date.
-line=$(grep -F "## [$version]" CHANGELOG.md) || wrong "CHANGELOG.md says nothing of $version"
+line=$(grep -F "## [$version]" CHANGELOG.md) || wrong "CHANGELOG.md has no section for $version"
 [ "$(sed -n 's/^## \[\(.*\)\].*/\1/p' CHANGELOG.md | sed -n 1p)" = Unreleased ] || wrong "CHANGELOG.md does not begin with [Unreleased]"
 for name in $(sed -n 's/^## \[\(.*\)\].*/\1/p' CHANGELOG.md); do
     grep -q "^\[$name\]: https://" CHANGELOG.md || wrong "CHANGELOG.md: [$name] leads nowhere"
@@ -80,7 +80,7 @@ if [ -n "$wanted" ]; then
     echo "$line" | grep -Eq '^## \[[^]]*\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$' || wrong "CHANGELOG.md: $version has no date"
     [ -z "$(git status --porcelain)" ] || wrong "not all is committed"
     cargo publish --workspace --locked --dry-run --quiet || wrong "the crates cannot be published"
-    ! grep -n 'not published yet' README.md || wrong "README.md says that $version is not published; remove that"
+    ! grep -n 'not published yet' README.md docs/install.md || wrong "these say that $version is not published; remove that"
 fi
 
 # What is generated from the command names its commands and options: all of them, in completions and in manual pages.
@@ -91,7 +91,9 @@ completions=$("$gpusort" completions bash)
 for name in $("$gpusort" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
     [ "$name" != help ] || continue
     page=$("$gpusort" man "$name") || wrong "$name has no manual page"
-    for option in $("$gpusort" "$name" --help | grep -o -- '^ *\(-.,\)\? *--[a-z0-9-]*' | grep -o -- '--.*'); do
+    shown=$(echo "$page" | sed 's/\\f[BIR]//g; s/\\-/-/g')
+    # Help leaves out a few options, which the page has.
+    for option in $({ "$gpusort" "$name" --help; echo "$shown"; } | grep -o -- '^ *\(-.,\)\? *--[a-z0-9-]*' | grep -o -- '--.*'); do
         case $completions in *"$option"*) ;; *) wrong "$name $option is not completed" ;; esac
         case $page in *"$(echo "$option" | sed 's/-/\\-/g')"*) ;; *) wrong "$name $option is not in the manual page" ;; esac
     done

@@ -35,6 +35,15 @@ fn what_the_documents_name_exists() {
     assert!(wrong.is_empty(), "{} names do not exist:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// The front page stays short: what does not fit belongs in `docs/`.
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
+    let long = readme.lines().find(|line| line.chars().count() > 100);
+    assert_eq!(long, None, "more than 100 characters");
+}
+
 #[test]
 fn a_wrong_name_of_each_kind_is_found() {
     let right = "\
@@ -129,9 +138,12 @@ impl Facts {
         for line in commands.lines().take_while(|line| !line.is_empty()) {
             let command = line.split_whitespace().next().unwrap().to_owned();
             let asked = if command == "help" { vec!["--help"] } else { vec![&command[..], "--help"] };
-            let help = sorted(&asked, "");
+            // Help leaves out a few options, which the manual page has.
+            let page = if command == "help" { String::new() } else { sorted(&["man", &command], "") };
+            let page = ["\\fB", "\\fI", "\\fR", "\\"].iter().fold(page, |page, mark| page.replace(mark, ""));
             for name in [&command[..], ""] {
-                facts.options.entry(name.to_owned()).or_default().read(&help);
+                let options = facts.options.entry(name.to_owned()).or_default();
+                options.read(&(sorted(&asked, "") + "\n" + &page));
             }
         }
         for path in facts.files.clone() {

@@ -89,7 +89,7 @@ def verdict(theirs, ours):
 
 
 def table():
-    lines = ["| for | `sort` | `gpusort sort` | what came out |", "|---|---|---|---|"]
+    lines = ["| for | `sort` | `gpusort sort` | result |", "|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
         for what, data, args, own in ROWS:
             theirs = run(["sort", *args.split()], data, folder)

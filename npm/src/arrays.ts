@@ -36,7 +36,7 @@ interface Halves extends ArrayBufferView {
   [index: number]: number;
 }
 
-/** What can be sorted. */
+/** The typed arrays that can be sorted. */
 export type Sortable =
   | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Halves
   | Int32Array | Uint32Array | Float32Array | BigInt64Array | BigUint64Array | Float64Array;
@@ -44,7 +44,7 @@ export type Sortable =
 export interface SortOptions {
   /** Largest first; NaN stays last. */
   descending?: boolean | undefined;
-  /** A device of yours, "cpu", or "auto": a GPU for many elements, if there is one. Elements of one or two bytes are sorted on the CPU. */
+  /** Your own device, "cpu", or "auto": a GPU for many elements, if there is one. The CPU sorts elements of one or two bytes. */
   device?: "auto" | "cpu" | GPUDevice | undefined;
 }
 
@@ -52,14 +52,14 @@ export interface SortOptions {
  * Sorts in place, and returns the same array: −0 before +0, NaN last. Elements keep their bits.
  *
  * On the CPU the call blocks the event loop until the array is sorted; call it in a worker if that takes too long. On a GPU the
- * array is read and written later, until the promise is settled: leave it alone until then. If it is rejected, the array is as it was.
+ * array is read and written later: do not use it until the promise is settled. If the promise is rejected, the array is unchanged.
  */
 export async function sort<A extends Sortable>(array: A, options?: SortOptions): Promise<A> {
   await run("sort", array, options);
   return array;
 }
 
-/** The positions of the elements in order; equal elements keep theirs. The array stays as it is; otherwise as `sort`. */
+/** Returns the positions of the elements in order; equal elements keep their order. The array does not change. Otherwise as `sort`. */
 export async function argsort(array: Sortable, options?: SortOptions): Promise<Uint32Array> {
   return (await run("argsort", array, options)) as Uint32Array;
 }

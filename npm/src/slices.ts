@@ -1,15 +1,15 @@
 // Slices of a caller's buffers, counts in them, and the errors of invalid arguments.
 
-/** A buffer, or a part of one that begins at a multiple of its elements' size. */
+/** A buffer, or a part of a buffer that begins at a multiple of the element size. */
 export type Slice = GPUBuffer | { buffer: GPUBuffer; offset?: number | undefined; size?: number | undefined };
 
-/** How many elements: a number, or a u32 on the GPU that is read when the sort runs. */
+/** The number of elements, or a u32 on the GPU that is read when the sort runs. */
 export type Count = number | GPUBuffer | { buffer: GPUBuffer; offset?: number | undefined };
 
 /** What offsets of bindings are multiples of, on every device. */
 export const ALIGNMENT = 256;
 
-/** An invalid argument, which the message names. */
+/** An invalid argument; the message names it. */
 export class Misuse extends Error {
   override name = "Misuse";
 }

@@ -13,33 +13,33 @@ import { type Before, Pipelines } from "./pipelines.js";
 import { type Amount, chunkOf, gridOf, numberOf, type Pass, type Sort } from "./plan.js";
 import { ALIGNMENT, type Bound, bindingOf, bound, boundCount, checkKeys, checkSlices, type Count, Misuse, type Slice } from "./slices.js";
 
-/** Types of keys: numbers as they lie in the buffer. */
+/** Types of keys: little-endian numbers in a buffer. */
 export type KeyType = "u32" | "i32" | "f32" | "u64" | "i64" | "f64";
 
 export interface Spec {
   key: KeyType;
-  /** A u32 beside each key that moves with it, or is written as the key's position; without it keys are sorted alone. */
+  /** A u32 that moves with each key, or that receives the key's position. Left out: the keys alone are sorted. */
   payload?: "u32" | "positions" | undefined;
   /** Largest first; NaN stays last. */
   descending?: boolean | undefined;
-  /** Whether workspaces have memory for `recordArgsort`: they have, unless this is false. */
+  /** Whether workspaces have memory for `recordArgsort`; true by default. */
   argsort?: boolean | undefined;
-  /** Whether workspaces have memory for segments by offsets and for long rows: they have, unless this is false. */
+  /** Whether workspaces have memory for segments by offsets and for long rows; true by default. */
   segments?: boolean | undefined;
 }
 
-/** What is sorted: keys, the payload if the specification has one, and how many. */
+/** The input of a sort: keys, the payload if the specification has one, and the number of keys. */
 export interface Elements {
   keys: Slice;
   payload?: Slice | undefined;
-  /** All keys, unless given. A count on the GPU that exceeds slices or workspace is lowered to them. */
+  /** The number of keys; all keys by default. A count on the GPU is limited to the slices and the workspace. */
   count?: Count | undefined;
 }
 
 /** Ranges of elements: rows of one length, or from each offset to the next, in elements from the beginning of the keys. */
 export type Segments = { rows: number; offsets?: undefined } | { rows?: undefined; offsets: Uint32Array | Slice };
 
-/** The most elements of a sort. */
+/** The largest number of elements of a sort. */
 export const MOST = (1 << 30) - 1;
 
 /** Workgroups that keep any device busy with copying. */
@@ -86,7 +86,7 @@ export class Workspace {
     readonly group: GPUBindGroup,
   ) {}
 
-  /** Frees its memory: no sort that was recorded with it may be submitted any more. */
+  /** Frees the memory. After that, do not submit sorts that were recorded with this workspace. */
   destroy(): void {
     this.isDestroyed = true;
     this.buffers.forEach((buffer) => buffer.destroy());
@@ -113,7 +113,7 @@ export class Sorter {
 
   /**
    * Loads and compiles the kernels. The device needs no features: with `subgroups` a sort takes 0.7 to 0.8 of the time.
-   * Those of segments and of the first elements are compiled by `compile`, or at their first use.
+   * The kernels of segments and of the first elements are compiled by `compile`, or at their first use.
    */
   static async create(device: GPUDevice, spec: Spec): Promise<Sorter> {
     if (typeof device?.createBindGroup !== "function") {
@@ -152,7 +152,7 @@ export class Sorter {
     };
   }
 
-  /** Compiles what is otherwise compiled at its first use: of segments by offsets, of rows of a length, of the first elements. */
+  /** Compiles kernels before their first use: for segments by offsets, for rows of a length, for the first elements. */
   async compile(of: { segments?: boolean | undefined; rows?: number | undefined; top?: boolean | undefined }): Promise<void> {
     checkKeys("compile", of, "segments", "rows", "top");
     const { own, pipelines } = this;
@@ -179,7 +179,7 @@ export class Sorter {
     await pipelines.compile(own, [...[...kernels].map((kernel) => own.kernels[kernel]!), ...before]);
   }
 
-  /** The longest row that is sorted with others, and needs no memory of the workspace. */
+  /** The longest row that shares a tile with other rows; such rows need no memory of the workspace. */
   get longestRow(): number {
     return this.own.longest;
   }
@@ -259,7 +259,7 @@ export class Sorter {
     }
   }
 
-  /** Records an argsort: writes the positions of the keys in order, as u32. The keys stay as they are. */
+  /** Records an argsort: writes the positions of the keys in order, as u32. The keys do not change. */
   recordArgsort(encoder: GPUCommandEncoder, workspace: Workspace, what: { keys: Slice; positions: Slice; count?: Count | undefined }): void {
     checkKeys("elements", what, "keys", "positions", "count");
     if (this.spec.argsort === false) {
@@ -301,10 +301,10 @@ export class Sorter {
   }
 
   /**
-   * Records sorts of segments, each by itself; positions count within their segment. Keys outside of segments stay as
-   * they are. Rows of up to `longestRow` may exceed the workspace's capacity. Offsets ascend; where they do not, or exceed
-   * the keys, those that the host knows are refused, and with others nothing is sorted, and positions are unspecified. Offsets
-   * that the host knows become a buffer: in each frame pass a buffer of yours.
+   * Records a separate sort of each segment; positions count within their segment. Keys outside of segments do not
+   * change. Rows of up to `longestRow` may exceed the workspace's capacity. Offsets must ascend and not exceed the keys:
+   * invalid offsets in a `Uint32Array` are refused; with invalid offsets on the GPU nothing is sorted, and positions are
+   * unspecified. A `Uint32Array` is copied into a new buffer: in each frame, pass a buffer of your own instead.
    */
   recordSegments(encoder: GPUCommandEncoder, workspace: Workspace, elements: Omit<Elements, "count">, segments: Segments): void {
     checkKeys("elements", elements, "keys", "payload");

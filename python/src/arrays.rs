@@ -13,7 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrow::{ArrowArray, decoded, directed};
-use crate::caller::{Array, ROWS, Threads, order, sorter, unlocked};
+use crate::caller::{Array, ROWS, Threads, finished, order, sorter, unlocked};
 use crate::device::{Device, cpu};
 use crate::errors::exception;
 
@@ -120,7 +120,8 @@ pub(crate) fn sort(
     }
     let axis = Axis::new([row, inner, row], n, n)?;
     let sorter = sorter(device, threads, row, Shape::of(result.element, false))?;
-    by_element!(result.element, T => unlocked(py, n, threads, || {
+    by_element!(result.element, T => {
+        let work = || {
         let elements = result.elements_mut::<T>();
         let is_on_gpu = sorter.started().is_some();
         let sort = |row: &mut [T]| {
@@ -140,7 +141,10 @@ pub(crate) fn sort(
             map_into(row, sorted, |&element| element);
             sort(sorted)
         })
-    }))?
+        };
+        // In place, an interrupted sort would lose elements.
+        if is_same { finished(py, threads, work) } else { unlocked(py, n, threads, work) }
+    })?
     .map_err(exception)
 }
 

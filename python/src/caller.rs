@@ -130,11 +130,20 @@ pub(crate) fn unlocked<T: Send>(
         return guarded(work);
     }
     if n < MANY {
-        return py.detach(|| within(threads, || guarded(work)))?;
+        return finished(py, threads, work);
     }
     let cancel = Cancel::new();
     let work = || parallel::until(Some(cancel.clone()), work);
     waited(py, threads, &cancel, &mut |py| py.check_signals(), work)
+}
+
+/// Runs `work` to its end, as [`unlocked`] does, even if a signal comes.
+pub(crate) fn finished<T: Send>(
+    py: Python,
+    threads: Threads,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    py.detach(|| within(threads, || guarded(work)))?
 }
 
 /// The interval between checks for signals, and between reports of progress.

@@ -79,7 +79,7 @@ pub fn markdown(report: &Report) -> String {
         }
     }
     if report.results.iter().any(|result| report.grows(result)) {
-        text += "\n`!`: the time per element grows by more than 1.3 from one power of two to the next.\n";
+        text += "\n`!`: the time per element is more than 1.3 times that of the previous power of two.\n";
     }
     text
 }

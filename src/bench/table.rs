@@ -25,7 +25,7 @@ pub(super) const COLUMNS: [Column; 11] = [
         "ns/elem",
         7,
         1,
-        "nanoseconds per element; !: they grow by more than 1.3 from one power of two to the next",
+        "nanoseconds per element; !: more than 1.3 times that of the previous power of two",
     ),
     Column::new("bytes/s", 7, 4, "bytes of elements per second, by the median"),
     Column::new("min", 7, 7, "the shortest time"),
@@ -33,7 +33,7 @@ pub(super) const COLUMNS: [Column; 11] = [
     Column::new("keys/s", 6, 5, "elements per second, by the median"),
     Column::new("passes", 10, 9, "passes over all keys"),
     Column::new("moved", 8, 10, "bytes that the passes read and write"),
-    Column::new("of copy", 7, 8, "throughput of the passes, relative to the device's own copies"),
+    Column::new("vs copy", 7, 8, "speed of the passes relative to a plain copy on the device"),
     Column::new("vs CPU", 8, 2, "speed relative to the faster CPU sort, by the medians"),
     Column::new("end to end", 10, 3, "median time including the transfers to the device and back"),
 ];
@@ -186,7 +186,7 @@ impl Table {
         for (kind, gpu, crossovers) in report.crossovers() {
             let (what, [alone, whole]) = (kind.type_name(), crossovers.map(overtakes));
             let what = format!("{what} {} on {}", kind.distribution, gpu.device.name);
-            let line = format!("{what}: the sort alone {alone}; end to end, it {whole}.");
+            let line = format!("{what}: the sort alone {alone}; with transfers, it {whole}.");
             text += &format!("\n{}", wrapped(&line, self.width, 2));
         }
         text
@@ -195,9 +195,9 @@ impl Table {
 
 fn overtakes(crossover: Crossover) -> String {
     match crossover {
-        Crossover::Always => "beats the CPU at every size".to_owned(),
-        Crossover::Never => "does not beat the CPU at the largest size".to_owned(),
-        Crossover::From(size) => format!("beats the CPU from about {} elements on", rounded(size)),
+        Crossover::Always => "is faster than the CPU at every size".to_owned(),
+        Crossover::Never => "is not faster than the CPU at the largest size".to_owned(),
+        Crossover::From(size) => format!("is faster than the CPU from about {} elements on", rounded(size)),
     }
 }
 

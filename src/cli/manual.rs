@@ -21,7 +21,7 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
     all.build();
     let mut command = command.and_then(|name| all.find_subcommand(name)).unwrap_or(&all).clone();
     let usage = command.render_usage().to_string();
-    let command = command.mut_args(with_values);
+    let command = command.mut_args(|argument| with_values(argument.hide_env(false).hide_short_help(false)));
     let more = command.get_after_long_help().or_else(|| command.get_after_help()).map(ToString::to_string);
     let has_commands = command.has_subcommands();
     let plain = command.clone().render_long_help().to_string();
@@ -42,11 +42,12 @@ pub(super) fn page(command: Option<&str>) -> anyhow::Result<()> {
 }
 
 /// Shows a manual page on a terminal: by `man`, or else as plain text in the pager of the
-/// environment, or else all at once.
+/// environment or `less`, or else all at once, as for an empty `PAGER`.
 fn show(page: &[u8], plain: &str) -> anyhow::Result<()> {
-    let pager = ["MANPAGER", "PAGER"].into_iter().filter_map(std::env::var_os).find(|name| !name.is_empty());
-    let mut man = Command::new("man");
-    let is_shown = reads(man.args(["-l", "-"]).stderr(Stdio::null()), page)
+    let less = std::env::var_os("PAGER").is_none().then(|| "command -v less >/dev/null && less".into());
+    let named = ["MANPAGER", "PAGER"].into_iter().filter_map(std::env::var_os);
+    let pager = named.chain(less).find(|name| !name.is_empty());
+    let is_shown = reads(Command::new("man").args(["-l", "-"]).stderr(Stdio::null()), page)
         || pager.is_some_and(|pager| reads(Command::new("sh").arg("-c").arg(pager), plain.as_bytes()));
     if is_shown { Ok(()) } else { super::print(plain) }
 }
@@ -64,7 +65,7 @@ fn reads(program: &mut Command, input: &[u8]) -> bool {
 fn with_values(argument: Arg) -> Arg {
     let values = argument.get_possible_values();
     let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
-    if names.is_empty() || argument.is_hide_possible_values_set() || !argument.get_action().takes_values() {
+    if names.is_empty() || !argument.get_action().takes_values() {
         return argument;
     }
     let help = argument.get_long_help().or_else(|| argument.get_help()).map(ToString::to_string);

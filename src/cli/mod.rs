@@ -122,7 +122,9 @@ fn command() -> clap::Command {
         if !has_h {
             return command.arg(help().short('h'));
         }
-        let both = [help(), version()].map(|argument| argument.help_heading(args::TOLD));
+        let both = [help(), version()].map(|it| it.help_heading(args::MESSAGES).hide_short_help(true));
+        // The help texts name the values, and the manual page names the variables.
+        let command = command.mut_args(|argument| argument.hide_env(true)).hide_possible_values(true);
         command.long_version(VERSION.as_str()).disable_version_flag(true).args(both)
     };
     // Arguments shared with `sort` that `check` treats differently.
@@ -152,6 +154,8 @@ fn command() -> clap::Command {
     let command = args::Cli::command().mut_subcommands(all);
     let command = command.mut_subcommand("check", check).mut_subcommand("merge", merge);
     let command = command.mut_subcommand("count", count).mut_subcommand("shuffle", shuffle);
+    let sort = |command: clap::Command| command.mut_arg("files", |files| files.hide_short_help(true));
+    let command = command.mut_subcommand("sort", sort);
     command.disable_help_flag(true).arg(help().short('h')).long_version(VERSION.as_str())
 }
 
@@ -203,17 +207,14 @@ fn parse() -> Result<args::Cli, clap::Error> {
         _ => [&[]; 2],
     };
     if let Some(&option) = refused.into_iter().flatten().find(|option| is_typed(option)) {
-        let option = match option {
-            "check_quietly" => "C".to_owned(),
-            option => format!("-{}", option.replace('_', "-")),
-        };
+        let option = if option == "check_quietly" { "C" } else { &format!("-{}", option.replace('_', "-")) };
         let problem = format!("-{option} is for 'gpusort sort'; leave it out\n");
         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, problem));
     }
     // A requirement in clap would also ask for --unique in 'gpusort count', which refuses both options.
-    let of_unique = ["count", "keep_order"].into_iter().find(is_typed);
-    if let (Command::Sort(args), Some(option)) = (&cli.command, of_unique)
+    if let Command::Sort(args) = &cli.command
         && !args.order.unique
+        && let Some(option) = ["count", "keep_order"].into_iter().find(is_typed)
     {
         let problem = format!("--{} needs --unique (-u); add it\n", option.replace('_', "-"));
         return Err(clap::Error::raw(ErrorKind::MissingRequiredArgument, problem));

@@ -45,9 +45,7 @@ fn quoted(mut error: clap::Error) -> clap::Error {
         // Clap would print the suggestion unescaped.
         error.insert(ContextKind::Suggested, ContextValue::None);
     }
-    for (kind, value) in escaped {
-        error.insert(kind, value);
-    }
+    escaped.into_iter().for_each(|(kind, value)| drop(error.insert(kind, value)));
     if let Some(variable) = variable {
         error.insert(ContextKind::InvalidArg, ContextValue::String(variable));
     }

@@ -30,7 +30,7 @@ pub(super) static COLUMNS: [Column; 12] = [
     column("invocations", true, 3, |pass| grouped(pass.invocations)),
     column("moved", true, 0, |pass| bytes(pass.bytes_moved)),
     column("time", true, 0, |pass| pass.ms.map(time).unwrap_or_default()),
-    column("of copy", true, 0, |pass| pass.part_of_copy.map(percent).unwrap_or_default()),
+    column("vs copy", true, 0, |pass| pass.part_of_copy.map(percent).unwrap_or_default()),
 ];
 
 const fn column(heading: &'static str, numbers: bool, less: u8, cell: fn(&Pass) -> String) -> Column {

@@ -151,6 +151,10 @@ def counts(rng, binary, folder):
     if case.format == "csv":
         expected.insert(0, ",".join(["count", *case.keys]))
     assert case.run(binary, "count", *case.options_of_top()) == expected, (case.options, expected)
+    report = json.loads("".join(case.run(binary, "count", "--json", "-o", os.path.join(folder, "counts"))))
+    classes = Counter(place for row in case.kept() for place, _ in case.key(row))
+    expected = {"empty": classes[1], "invalid": classes[2] + classes[-1], "skipped": len(case.rows) - len(case.kept())}
+    assert {name: report.get(name, 0) for name in expected} == expected, (case.options, expected, report)
 
 
 def firsts(case):

@@ -96,6 +96,11 @@ def case(rng, binary, folder):
     found = read(out)
     assert found["count"].to_pylist() == [counts[value] for value in expected], (column, memory)
     assert comparable(found.drop_columns(["count"])) == comparable(taken(content, [firsts[value] for value in expected]))
+    if into == "parquet" and column in "it":
+        metadata = pyarrow.parquet.read_metadata(out)
+        of_groups = [metadata.row_group(group).sorting_columns for group in range(metadata.num_row_groups)]
+        key = pyarrow.parquet.SortingColumn(metadata.schema.to_arrow_schema().get_field_index(column))
+        assert all(sorting == (key,) for sorting in of_groups), (column, memory)
 
     run("sort", "-q", "-u", "--keep-order", "-k", column, *top, *memory, source, "-o", out)
     assert comparable(read(out)) == comparable(taken(content, sorted(firsts.values())[:most])), (column, memory)

@@ -103,7 +103,7 @@ impl Keyed {
         Ok(Self { pieces, head, counts, orders, number, told, respelled })
     }
 
-    /// Numbers the records: with these numbers, or all with 1.
+    /// Numbers the records: with these numbers, or all with 1. A null of a record counts as often as its number says.
     pub fn numbered(mut self, numbers: Option<&[u64]>) -> Self {
         let mut first = 0;
         for piece in &mut self.pieces {
@@ -115,6 +115,19 @@ impl Keyed {
             let number = |record| numbers.map_or(1, |numbers| numbers[position(record)]);
             piece.positions = (0..count).map(number).collect();
             first += count;
+        }
+        let Counts { nan, empty, invalid, .. } = &mut self.counts;
+        if *nan + *empty + *invalid > 0 {
+            (*nan, *empty, *invalid) = (0, 0, 0);
+            for piece in &self.pieces {
+                for (record, number) in piece.positions.iter().enumerate() {
+                    piece.keys.nulls(record, &self.orders).for_each(|class| match class {
+                        Class::Nan => *nan += number,
+                        Class::Empty => *empty += number,
+                        Class::Invalid => *invalid += number,
+                    });
+                }
+            }
         }
         self
     }

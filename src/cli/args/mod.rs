@@ -22,7 +22,7 @@ pub(crate) use self::sort::{
 };
 pub(crate) use self::trace::TraceArgs;
 pub(crate) use self::typed::{SORTS, with_command, with_ignore_case};
-pub(crate) use self::values::{OrAuto, Progress, ProgressArgs, TOLD, TypeArg};
+pub(crate) use self::values::{MESSAGES, OrAuto, Progress, ProgressArgs, TypeArg};
 
 use self::typed::COMMANDS;
 use self::values::{OF_NUMBERS, named, named_or};
@@ -47,7 +47,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Sort lines, tables or numbers
+    /// Sort lines, tables or numbers from files or standard input
     ///
     /// Records are written unchanged. The extension names the format; other input is lines. The kind of
     /// each key is found in the data: number, time, size, duration, version or text.
@@ -110,7 +110,7 @@ pub(crate) enum Command {
     },
     /// Show the manual page of gpusort or of a command
     Man {
-        /// The command
+        /// The command [default: gpusort as a whole]
         #[arg(value_parser = PossibleValuesParser::new(COMMANDS))]
         command: Option<String>,
     },
@@ -127,7 +127,7 @@ pub(crate) struct CheckArgs {
     pub(crate) progress: ProgressArgs,
 
     /// Print nothing; report by the exit code only
-    #[arg(short, long, help_heading = TOLD)]
+    #[arg(short, long, help_heading = MESSAGES)]
     pub(crate) quiet: bool,
 }
 

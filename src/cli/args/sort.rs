@@ -10,8 +10,8 @@ use gpusort_order::{Invalid, Nulls};
 use gpusort_planner::plan::{Algorithm, Variant};
 
 use super::values::{
-    OrAuto, ProgressArgs, TOLD, TypeArg, at_least_one, delimiter, kibibytes, lines, named, named_or, one_of,
-    type_or_separator,
+    MESSAGES, OrAuto, ProgressArgs, TypeArg, at_least_one, delimiter, kibibytes, lines, named, named_or,
+    one_of, type_or_separator,
 };
 
 /// The groups of options in help.
@@ -80,7 +80,7 @@ pub(crate) struct SortArgs {
     #[arg(long, help_heading = RESULT)]
     pub(crate) argsort: bool,
 
-    /// Output format [default: by the name of -o, else as the input]
+    /// Output format [default: by -o, else as the input]: text, bin, npy, csv, tsv, jsonl, parquet or arrow
     #[arg(long, value_name = "FORMAT", value_parser = named(written(), Format::name), help_heading = RESULT)]
     pub(crate) to: Option<Format>,
 
@@ -90,7 +90,7 @@ pub(crate) struct SortArgs {
     #[arg(short, long, value_name = "FILE", help_heading = RESULT)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Compression: zstd, snappy, lz4, gzip, brotli, none
+    /// zstd, snappy, lz4, gzip, brotli or none
     ///
     /// A level may follow, as in zstd:9: 1 to 22 for zstd, 0 to 9 for gzip, 0 to 11 for brotli. The default is the
     /// compression of the input, or snappy.
@@ -105,10 +105,10 @@ pub(crate) struct SortArgs {
     #[arg(long, value_name = "SIZE", help_heading = PARQUET, value_parser = size::parse)]
     pub(crate) row_group_size: Option<u64>,
 
-    /// Write files of about SIZE into a new folder, named by -o
+    /// Write files of this size into the folder -o
     ///
-    /// The files are part-00000.parquet and so on, in order; 'gpusort check manifest.json' checks them. An
-    /// existing folder must be empty.
+    /// The size is approximate. The files are part-00000.parquet and so on, in order; 'gpusort check
+    /// manifest.json' checks them. An existing folder must be empty.
     #[arg(long, value_name = "SIZE", conflicts_with = "each", help_heading = PARQUET)]
     #[arg(value_parser = size::parse)]
     pub(crate) split_size: Option<u64>,
@@ -133,39 +133,39 @@ pub(crate) struct SortArgs {
     /// Like 'gpusort check'. With quiet or silent, only the exit code reports it.
     #[arg(short, long, value_name = "HOW", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "diagnose-first", value_parser = one_of(IS_QUIET))]
-    #[arg(conflicts_with_all = NOT_CHECKED, help_heading = INSTEAD)]
+    #[arg(conflicts_with = "check_quietly", conflicts_with_all = NOT_CHECKED, help_heading = INSTEAD)]
     pub(crate) check: Option<bool>,
 
     /// Same as --check=quiet: report by the exit code only
-    #[arg(short = 'C', conflicts_with = "check", conflicts_with_all = NOT_CHECKED, help_heading = INSTEAD)]
+    #[arg(short = 'C', conflicts_with_all = NOT_CHECKED, hide_short_help = true, help_heading = INSTEAD)]
     pub(crate) check_quietly: bool,
 
     /// Merge sorted inputs
     #[arg(short, long, conflicts_with_all = ["argsort", "each"], help_heading = INSTEAD)]
     pub(crate) merge: bool,
 
-    /// Algorithm
-    #[arg(short, long, value_name = "ALGO", default_value = "auto", env = "GPUSORT_ALGO")]
-    #[arg(value_parser = named_or("auto", Algorithm::ALL, Algorithm::name), help_heading = HOW)]
+    /// Algorithm: auto (default), bitonic, odd-even, radix
+    #[arg(short, long, value_name = "ALGO", default_value = "auto", env = "GPUSORT_ALGO", help_heading = HOW)]
+    #[arg(value_parser = named_or("auto", Algorithm::ALL, Algorithm::name), hide_default_value = true)]
     pub(crate) algo: OrAuto<Algorithm>,
 
-    /// Variant of the algorithm; 'gpusort man sort' lists them
+    /// Variant of the algorithm: see 'gpusort man sort'
     ///
     /// bitonic: fused, local-global, transpose, naive; odd-even: block, naive; radix: onesweep,
     /// reduce-scan, leading.
-    #[arg(long, value_name = "NAME", hide_possible_values = true)]
+    #[arg(long, value_name = "NAME")]
     #[arg(value_parser = named(Variant::ALL, Variant::name), help_heading = HOW)]
     pub(crate) variant: Option<Variant>,
 
-    /// Device: auto, cpu, gpu, all, a number or part of a name
+    /// auto (default), cpu, gpu, all, a number or a name
     ///
-    /// Numbers are those of 'gpusort devices'; 0,1 are two GPUs that share the work, and all means all
-    /// hardware GPUs.
+    /// Numbers are those of 'gpusort devices', and part of a name is enough; 0,1 are two GPUs that share the
+    /// work, and all means all hardware GPUs.
     #[arg(short, long, value_name = "DEVICE", default_value = "auto", env = "GPUSORT_DEVICE")]
-    #[arg(value_hint = ValueHint::Other, help_heading = HOW)]
+    #[arg(value_hint = ValueHint::Other, hide_default_value = true, help_heading = HOW)]
     pub(crate) device: String,
 
-    /// Memory budget, such as 2G or 50% [default: 75% of the available memory]
+    /// Budget, such as 2G or 50% [default: 75% of available]
     ///
     /// Larger inputs are sorted in runs, which are kept in temporary files and merged. A percentage is of
     /// the machine's memory.
@@ -175,10 +175,12 @@ pub(crate) struct SortArgs {
 
     /// Same as --memory; a number without unit is KiB, as in sort
     #[arg(short = 'S', long, value_name = "SIZE|N%", value_parser = kibibytes, overrides_with = "memory")]
-    #[arg(help_heading = HOW)]
+    #[arg(hide_short_help = true, help_heading = HOW)]
     pub(crate) buffer_size: Option<u64>,
 
-    /// Folder for temporary files; repeat for more [default: $TMPDIR, or /var/tmp]
+    /// Folder for temporary files [default: $TMPDIR]
+    ///
+    /// Repeat the option for more folders. Without $TMPDIR, the default is /var/tmp.
     #[arg(short = 'T', long, alias = "temporary-directory", value_name = "DIR", env = "GPUSORT_TEMP_DIR")]
     #[arg(value_hint = ValueHint::DirPath, help_heading = HOW)]
     pub(crate) temp_dir: Vec<PathBuf>,
@@ -187,36 +189,37 @@ pub(crate) struct SortArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one, help_heading = HOW)]
     pub(crate) parallel: Option<u64>,
 
-    /// Where to report the result and its timing
+    /// Report to: auto (default), stdout, stderr or off
     ///
+    /// The report has the result and its timing.
     /// auto is standard output if it is a terminal and -o takes the data, and otherwise standard error if it
     /// is a terminal. While standard output is a pipe, auto reports only with -v, --json, --algo, --variant
     /// or --device.
     #[arg(long, alias = "report", value_name = "WHERE", default_value = "auto", env = "GPUSORT_TIMING")]
-    #[arg(help_heading = TOLD)]
+    #[arg(hide_default_value = true, help_heading = MESSAGES)]
     pub(crate) timing: TimingArg,
 
     /// Report format, keys, and the timing of each phase
-    #[arg(short, long, help_heading = TOLD)]
+    #[arg(short, long, help_heading = MESSAGES)]
     pub(crate) verbose: bool,
 
     /// Report as JSON
     ///
     /// An object on one line; docs/report.schema.json describes it.
-    #[arg(long, help_heading = TOLD)]
+    #[arg(long, help_heading = MESSAGES)]
     pub(crate) json: bool,
 
-    /// Print the format, the keys and their kinds, and sort nothing
+    /// Print the format and the kinds of keys; sort nothing
     ///
     /// With --json as a JSON object.
-    #[arg(long, conflicts_with_all = ["check", "check_quietly", "each"], help_heading = TOLD)]
+    #[arg(long, conflicts_with_all = ["check", "check_quietly", "each"], help_heading = MESSAGES)]
     pub(crate) explain: bool,
 
     #[command(flatten)]
     pub(crate) progress: ProgressArgs,
 
     /// No progress, no notes, no timing unless requested
-    #[arg(short, long, help_heading = TOLD)]
+    #[arg(short, long, help_heading = MESSAGES)]
     pub(crate) quiet: bool,
 
     /// True for the command count.
@@ -239,38 +242,40 @@ pub(crate) struct OrderArgs {
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Read NUL-terminated names of inputs from FILE
+    /// Read NUL-terminated file names from FILE
     ///
     /// - reads them from standard input, as from find -print0.
     #[arg(long, value_name = "FILE", conflicts_with = "files", help_heading = INPUT)]
     pub(crate) files0_from: Option<PathBuf>,
 
-    /// Input format; text is numbers; -f alone ignores case
+    /// Input format: lines, text (plain numbers), csv, tsv, bin, npy, jsonl, parquet, arrow
     ///
-    /// auto is the format that the extension names, or else lines. With the name of a column as a key, the
-    /// first line is a header: of a table if tabs, commas or semicolons separate the name, of columns between
-    /// blanks, or of JSON Lines if the line is an object. text is numbers separated by white space.
-    #[arg(short, long, value_name = "FORMAT", default_value = "auto")]
+    /// Without a value, -f ignores case, as in sort. auto (default) is the format that the extension names,
+    /// or else lines. With the name of a column as a key, the first line is a header: of a table if tabs,
+    /// commas or semicolons separate the name, of columns between blanks, or of JSON Lines if the line is an
+    /// object. text is numbers separated by white space.
+    #[arg(short, long, value_name = "FORMAT", default_value = "auto", hide_default_value = true)]
     #[arg(value_parser = named_or("auto", Format::ALL, Format::name), help_heading = INPUT)]
     pub(crate) from: OrAuto<Format>,
 
-    /// Type of the keys; one character is the field separator
+    /// Type (f32), kind of keys (time), or separator (:)
     ///
-    /// auto finds the kind of keys in the data, and the type of binary by the extension. time, size,
-    /// duration, text, version, hex and month set the kind of keys without one. A single character is a
+    /// auto (default) finds the kind of keys in the data, and the type of binary by the extension. time,
+    /// size, duration, text, version, hex and month set the kind of keys without one. A single character is a
     /// field separator, as in sort.
     #[arg(short = 't', long = "type", value_name = "TYPE", default_value = "auto")]
-    #[arg(value_parser = type_or_separator(), help_heading = INPUT)]
+    #[arg(value_parser = type_or_separator(), hide_default_value = true, help_heading = INPUT)]
     pub(crate) element: TypeArg,
 
-    /// Keep N lines at the top [default: 1]; the last names the columns
+    /// Keep the first N lines at the top [default: 1]
     ///
-    /// Tables have a header of one line by default, and so do lines whose key is a name.
+    /// The last of them names the columns. Tables have a header of one line by default, and so do lines whose
+    /// key is a name.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     #[arg(overrides_with = "no_header", value_parser = lines, help_heading = INPUT)]
     pub(crate) header: Option<usize>,
 
-    /// Keep all lines that begin with # at the top, unsorted
+    /// Keep lines that begin with # at the top, unsorted
     ///
     /// Comments keep their order. The last comment with the names of all keys names the columns. Without
     /// --comments, these lines are records.
@@ -281,9 +286,9 @@ pub(crate) struct OrderArgs {
     #[arg(long, overrides_with = "header", help_heading = INPUT)]
     pub(crate) no_header: bool,
 
-    /// Field separator: a character, or tab [default: by the format]
+    /// Field separator: a character, or tab
     ///
-    /// A comma in tables, a tab in .tsv, blanks in lines.
+    /// The default is a comma in tables, a tab in .tsv, blanks in lines.
     #[arg(long, value_name = "C", value_parser = delimiter, help_heading = INPUT)]
     pub(crate) delimiter: Option<u8>,
 
@@ -297,7 +302,7 @@ pub(crate) struct OrderArgs {
     #[arg(long, help_heading = INPUT)]
     pub(crate) leading: bool,
 
-    /// Words that count as empty fields, such as NA,-,null
+    /// Words that count as empty, such as NA,-,null
     ///
     /// The next word is the value, whatever it looks like.
     #[arg(long, value_name = "WORDS", value_delimiter = ',', allow_hyphen_values = true)]
@@ -312,19 +317,20 @@ pub(crate) struct OrderArgs {
     #[arg(long, value_name = "C", help_heading = INPUT)]
     pub(crate) thousands: Option<char>,
 
-    /// Format of times: '%d.%m.%Y %H:%M', clf, syslog, rfc2822, epoch, epoch-ms
+    /// Format of times, such as '%d.%m.%Y' or epoch
     ///
-    /// A pattern has the conversions of strftime. Times in the usual formats are recognized as well.
+    /// A pattern of strftime, or clf, syslog, rfc2822, epoch or epoch-ms. Times in the usual formats are
+    /// recognized as well.
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub(crate) time_format: Option<String>,
 
-    /// Column by name or number; price:r is descending; repeat for ties
+    /// Column by name or number; price:r is descending
     ///
-    /// 0 is the whole record as text, -1 the last field, hilbert(x,y) points along a curve. Modifiers follow
-    /// after a colon: r is descending, a ascending; number, time, size, duration, text, version, hex, month
-    /// or list=FILE set the kind; nocase ignores case in text. Without a kind, all fields of the column
-    /// decide. 2n and 2,2 are column 2, as in sort. Without a key, lines sort by their first field unless
-    /// it is text, then by the whole line.
+    /// Further keys order records whose first keys are equal. 0 is the whole record as text, -1 the last
+    /// field, hilbert(x,y) points along a curve. Modifiers follow after a colon: r is descending, a
+    /// ascending; number, time, size, duration, text, version, hex, month or list=FILE set the kind; nocase
+    /// ignores case in text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as in
+    /// sort. Without a key, lines sort by their first field unless it is text, then by the whole line.
     #[arg(short, long, value_name = "KEY", allow_hyphen_values = true, help_heading = ORDER)]
     pub(crate) key: Vec<String>,
 
@@ -338,16 +344,16 @@ pub(crate) struct OrderArgs {
     #[arg(short, long, help_heading = ORDER)]
     pub(crate) unique: bool,
 
-    /// Where NaN goes, in either direction
+    /// NaN: last (default), first or error
     #[arg(long, value_name = "WHERE", default_value = "last", value_parser = one_of(Nulls::ALL))]
-    #[arg(help_heading = ORDER)]
+    #[arg(hide_default_value = true, help_heading = ORDER)]
     pub(crate) nan: Nulls,
 
-    /// Where rows with an empty key go [default: last]
+    /// Empty keys: last (default), first or error
     #[arg(long, value_name = "WHERE", value_parser = one_of(Nulls::ALL), help_heading = ORDER)]
     pub(crate) empty: Option<Nulls>,
 
-    /// Where rows with an invalid key go [default: error]
+    /// Invalid keys: error (default), last, first or skip
     ///
     /// A key is invalid if it does not fit the kind of its column, such as a word among numbers or times.
     /// Lines without a key need -n.
@@ -359,7 +365,7 @@ pub(crate) struct OrderArgs {
     pub(crate) numeric_sort: bool,
 
     /// Same as -n
-    #[arg(short, long, help_heading = ORDER)]
+    #[arg(short, long, hide_short_help = true, help_heading = ORDER)]
     pub(crate) general_numeric_sort: bool,
 
     /// Sort versions: v1.9 before v1.10, as sort -V
@@ -373,11 +379,11 @@ pub(crate) struct OrderArgs {
     pub(crate) ignore_case: bool,
 
     /// No effect: blanks between fields belong to no field
-    #[arg(short = 'b', long, help_heading = ORDER)]
+    #[arg(short = 'b', long, hide_short_help = true, help_heading = ORDER)]
     pub(crate) ignore_leading_blanks: bool,
 
     /// No effect: the order is always stable
-    #[arg(short, long, help_heading = ORDER)]
+    #[arg(short, long, hide_short_help = true, help_heading = ORDER)]
     pub(crate) stable: bool,
 
     /// Sort sizes: 2K before 1M (help: --help)

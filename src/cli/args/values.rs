@@ -14,7 +14,7 @@ use gpusort_order::key::ElementType;
 use gpusort_planner::plan::Algorithm;
 
 /// The heading of options about messages, in help.
-pub(crate) const TOLD: &str = "Messages";
+pub(crate) const MESSAGES: &str = "Messages";
 
 /// The formats of numbers alone.
 pub(super) const OF_NUMBERS: [Format; 3] = [Format::Text, Format::Binary, Format::Npy];
@@ -151,10 +151,12 @@ pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
 /// When to show progress.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct ProgressArgs {
-    /// When to show progress on standard error
+    /// Progress bar: auto (default), always or never
     ///
-    /// auto shows it on a terminal, for work that takes more than half a second, unless a pipe takes the data.
-    #[arg(long, value_name = "WHEN", default_value = "auto", env = "GPUSORT_PROGRESS", help_heading = TOLD)]
+    /// The bar goes to standard error. auto shows the bar on a terminal, for work that takes more than half a
+    /// second, unless a pipe takes the data.
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
+    #[arg(env = "GPUSORT_PROGRESS", hide_possible_values = true, help_heading = MESSAGES)]
     pub(crate) progress: Progress,
 }
 

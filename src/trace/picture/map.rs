@@ -84,7 +84,7 @@ impl Map {
         let mut right = width;
         let mut columns = Vec::new();
         for (heading, wide, is_shown) in [
-            ("of copy", 56.0, is_measured && is_wide),
+            ("vs copy", 56.0, is_measured && is_wide),
             ("time", 58.0, is_measured),
             ("moved", 66.0, true),
             ("workgroups", 66.0, is_wide),

@@ -7,10 +7,10 @@
 
 mod count;
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
+use foldhash::HashMap;
 use gpusort_base::clock::Instant;
 use gpusort_base::error::{Error, Hint};
 use gpusort_base::parallel;
@@ -22,7 +22,6 @@ use gpusort_formats::piece::Piece;
 use gpusort_formats::places::Places;
 use gpusort_formats::{Counts, Output, Text};
 use gpusort_order::Selection;
-use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 pub use self::count::Count;
 use super::dataset::{Answer, OutputSpec, order_records};
@@ -35,7 +34,7 @@ use super::runs::Runs;
 pub(crate) struct Firsts {
     /// The most records of a value.
     most: usize,
-    counts: HashMap<Vec<u8>, usize, Xxh3DefaultBuilder>,
+    counts: HashMap<Vec<u8>, usize>,
     /// The bytes left for values.
     left: u64,
 }

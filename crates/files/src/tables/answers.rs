@@ -28,6 +28,7 @@ use gpusort_base::parallel::lock;
 use gpusort_formats::Output;
 use gpusort_formats::arrow::arrays::{self, gathered};
 use gpusort_formats::arrow::failed;
+use gpusort_formats::arrow::parquet::SortedColumn;
 use gpusort_formats::fields::Key;
 use gpusort_order::{KeyOrder, Selection};
 
@@ -69,19 +70,22 @@ impl Job<'_> {
         devices: &mut dyn ChooseSorter,
         emit: EmitRows,
     ) -> Result<Report, Error> {
-        if !reading.tables.limit().0 {
-            return self.sort_in_parts(reading.clone(), devices, |merging| merging.each(emit));
-        }
-        let start = Instant::now();
-        let batches = Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default();
-        let batches = reading.numbered(batches, 0)?;
-        let read = start.elapsed();
-        let chosen = devices.choose(reading.tables.rows, shape(), 0)?;
-        let mut report = Report::new(self.ask.format);
-        let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
-        each_gathered(batches, &positions, BATCH, emit)?;
-        report.phases.read = read;
-        Ok(chosen.reported(report))
+        let mut report = if reading.tables.limit().0 {
+            let start = Instant::now();
+            let batches = Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default();
+            let batches = reading.numbered(batches, 0)?;
+            let read = start.elapsed();
+            let chosen = devices.choose(reading.tables.rows, shape(), 0)?;
+            let mut report = Report::new(self.ask.format);
+            let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
+            each_gathered(batches, &positions, BATCH, emit)?;
+            report.phases.read = read;
+            chosen.reported(report)
+        } else {
+            self.sort_in_parts(reading.clone(), devices, |merging| merging.each(emit))?
+        };
+        report.counts.add_all(&lock(&reading.tables.nulls));
+        Ok(report)
     }
 }
 
@@ -98,7 +102,7 @@ struct Asked<'a> {
 type Answered = (Report, u64);
 
 impl Asked<'_> {
-    /// Writes the first rows of each value of a column, in order. Few rows are found by the keys alone.
+    /// Writes the first rows of each value of a column, in order.
     fn first_of_values(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
         let Self { tables, keys, most } = self;
         let job = tables.job;
@@ -107,40 +111,17 @@ impl Asked<'_> {
         let reading = gpusort_order::Reading::Any;
         (column.order, column.element) = (KeyOrder { reading, ..KeyOrder::ASCENDING }, None);
         let values = keys::find(&column, &tables.schema, tables.all[0].name())?;
-        let fitting = room(&job.budget) / 4 / tables.row_bytes();
-        let (mut firsts, mut positions, mut written) = (Firsts::new(&job.budget, most), Vec::new(), 0);
-        let reading = Reading::with_positions(tables, keys, &values);
-        let report = job.each_in_order(&reading, devices, &mut |batch| {
-            let (all, rows) = (added_numbers(&batch), firsts_of(&mut firsts, &values, &reading, &batch)?);
-            written += rows.len() as u64;
-            let rows = rows.into_iter();
-            positions.extend(rows.map(|row| all[row as usize]).take(fitting as usize + 1 - positions.len()));
-            Ok(())
-        })?;
-        let reading = Reading::of_all(tables, keys);
+        let reading = Reading::of_all(tables, keys).of_first_rows(&values, most);
         let limit = group_room(&job.budget);
         let mut sink = Sink::new(tables, reading.schema.clone(), &order_of(keys), output, limit)?;
-        if positions.len() as u64 <= fitting {
-            let mut order: Vec<u32> = (0..positions.len() as u32).collect();
-            order.sort_unstable_by_key(|&row| positions[row as usize]);
-            let mut places = vec![0; order.len()];
-            (0..).zip(&order).for_each(|(place, &row)| places[row as usize] = place);
-            positions.sort_unstable();
-            let mut batches = Vec::new();
-            self.each_at(&positions, &mut |batch| {
-                batches.push(batch);
-                Ok(())
-            })?;
-            sink.write_all(batches, &places)?;
-        } else {
-            firsts = Firsts::new(&job.budget, most);
-            job.each_in_order(&reading, devices, &mut |batch| {
-                let rows = firsts_of(&mut firsts, &values, &reading, &batch)?;
-                if rows.is_empty() { Ok(()) } else { sink.write(taken(&batch, &rows)?) }
-            })?;
-        }
+        let (mut firsts, mut written) = (Firsts::new(&job.budget, most), 0);
+        let report = job.each_in_order(&reading, devices, &mut |batch| {
+            let rows = firsts_of(&mut firsts, &values, &reading, &batch)?;
+            written += rows.len() as u64;
+            if rows.is_empty() { Ok(()) } else { sink.write(taken(&batch, &rows)?) }
+        })?;
         sink.finish()?;
-        Ok((report, written))
+        Ok((Report { records: tables.rows, ..report }, written))
     }
 
     /// Passes the rows at these ascending positions to `emit`.
@@ -196,7 +177,9 @@ impl Asked<'_> {
             bytes: tables.bytes,
             ..Tables::new(tables.job, Vec::new(), declared)
         };
-        let mut sink = Sink::new(&out, schema.clone(), &[], output, group_room(&tables.job.budget))?;
+        let behind = |sorted: SortedColumn| SortedColumn { column: sorted.column + 1, ..sorted };
+        let order: Vec<_> = order_of(keys).into_iter().map(behind).collect();
+        let mut sink = Sink::new(&out, schema.clone(), &order, output, group_room(&tables.job.budget))?;
         let (mut groups, mut written) = (Groups::default(), 0);
         let mut write = |batch: RecordBatch, counts: Vec<i64>| {
             let batch = with_counts(&schema, batch.columns().to_vec(), counts)?;
@@ -237,11 +220,10 @@ impl Asked<'_> {
             let error = Error::input(tables.all[0].name(), problem).hinting(Hint::Memory);
             if found.bytes > limit / 2 { Err(error) } else { Ok(()) }
         };
-        let mut report = tables
+        let report = tables
             .job
             .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, &batch, &mut keep))?;
         groups.end(&mut keep)?;
-        report.counts.add_all(&lock(&tables.nulls));
         let positions = found.top();
         let (rows, bytes) = (positions.len() as u64, found.bytes);
         let out = Tables { rows, bytes, ..Tables::new(tables.job, Vec::new(), declared) };

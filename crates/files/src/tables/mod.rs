@@ -88,7 +88,7 @@ fn order(
     let job = tables.job;
     report.records += arrays.rows() as u64;
     let decoded = arrays.decoded(false)?;
-    if !reading.is_counting() {
+    if !reading.is_reduced() {
         decoded.count(&mut report.counts, |row| tables.place(first + row as u64))?;
     }
     let passes = &mut job.watch.passes();

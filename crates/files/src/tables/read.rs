@@ -1,6 +1,7 @@
 //! Reads the parts of tables, several at a time on all cores, in the order of the input.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, BinaryHeap};
+use std::hash::Hash;
 use std::iter;
 use std::sync::{Arc, Mutex};
 
@@ -11,6 +12,7 @@ use super::Tables;
 use super::keys::{KeyArrays, TableKey};
 use super::merge::added_numbers;
 use crate::parts::random_key;
+use foldhash::HashMap;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_base::human::quoted;
@@ -19,8 +21,8 @@ use gpusort_formats::Counts;
 use gpusort_formats::arrow::arrays::{self, converted, gathered};
 use gpusort_formats::arrow::parquet::stored_as;
 use gpusort_formats::arrow::{Batches, Part, Table, failed};
+use gpusort_formats::keys::Keys;
 use gpusort_formats::piece::Piece;
-use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
 /// The maximum number of rows of a batch.
 pub(super) const ROWS: usize = 1 << 20;
@@ -51,6 +53,8 @@ pub(super) struct Reading<'a> {
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
     added: Option<Added>,
+    /// The keys of a value and a number of rows: a batch has only as many first rows of each value.
+    firsts: Option<(&'a [TableKey], usize)>,
     /// The schema of the batches with the added column, which is the last one.
     pub(super) whole: SchemaRef,
 }
@@ -70,7 +74,7 @@ impl<'a> Reading<'a> {
     pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
         match tables.job.shuffle {
             Some(seed) => Self::of_all(tables, keys).adding("random", Added::Random(seed)),
-            None if tables.ask.positions => Self::with_positions(tables, keys, &[]),
+            None if tables.ask.positions => Self::with_positions(tables, keys),
             None => Self::of_all(tables, keys),
         }
     }
@@ -91,32 +95,36 @@ impl<'a> Reading<'a> {
         self
     }
 
-    /// The settings for reading the columns of keys and of other keys, with the positions of rows.
-    pub(super) fn with_positions(tables: &'a Tables<'a>, keys: &'a [TableKey], others: &[TableKey]) -> Self {
-        let columns: BTreeSet<usize> = keys.iter().chain(others).map(TableKey::column).collect();
-        let reading = Self::of_columns(tables, keys, columns.into_iter().collect());
-        reading.adding("position", Added::Positions)
+    /// The settings for reading the columns of keys, with the positions of rows.
+    fn with_positions(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
+        Self::of_keys(tables, keys).adding("position", Added::Positions)
     }
 
     /// The settings for reading the columns of keys. A row stands for all rows of its batch with the same keys.
     pub(super) fn of_counts(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
         let reading = Self::of_keys(tables, keys).storable();
-        // The error about a refused null or NaN names its row.
-        if keys.iter().any(TableKey::refuses_nulls) {
-            reading
-        } else {
-            reading.adding("count", Added::Counts)
-        }
+        if reading.needs_all_rows() { reading } else { reading.adding("count", Added::Counts) }
     }
 
-    /// Returns true if a row stands for several.
-    pub(super) fn is_counting(&self) -> bool {
-        matches!(self.added, Some(Added::Counts))
+    /// Reads only the rows that may be among the `most` first rows of a value, in the order of the keys.
+    pub(super) fn of_first_rows(self, values: &'a [TableKey], most: usize) -> Self {
+        let all = self.needs_all_rows() || self.tables.ask.selection.unique;
+        Self { firsts: (!all).then_some((values, most)), ..self }
+    }
+
+    /// Returns true if an error may have to name a row by its number.
+    fn needs_all_rows(&self) -> bool {
+        self.keys.iter().any(TableKey::refuses_nulls)
+    }
+
+    /// Returns true if batches lack rows. Their nulls are counted while they are read.
+    pub(super) fn is_reduced(&self) -> bool {
+        matches!(self.added, Some(Added::Counts)) || self.firsts.is_some()
     }
 
     /// Returns the number of rows for which each row of a batch stands, or `None` if each stands for itself.
     pub(super) fn counts<'b>(&self, batch: &'b RecordBatch) -> Option<&'b [u64]> {
-        self.is_counting().then(|| added_numbers(batch))
+        matches!(self.added, Some(Added::Counts)).then(|| added_numbers(batch))
     }
 
     fn adding(self, name: &str, added: Added) -> Self {
@@ -172,7 +180,7 @@ impl<'a> Reading<'a> {
         let fields: Vec<Field> = tables.schema.fields().iter().zip(types.fields()).map(field).collect();
         let schema = Schema::new_with_metadata(fields, types.metadata().clone());
         let schema = Arc::new(schema.project(&columns).expect("the table has these columns"));
-        Self { tables, keys, columns, views, whole: schema.clone(), schema, added: None }
+        Self { tables, keys, columns, views, whole: schema.clone(), schema, added: None, firsts: None }
     }
 
     /// Reads a part in batches of `rows` rows.
@@ -220,44 +228,39 @@ impl<'a> Reading<'a> {
         let batch = arrays::batch(&self.schema, columns, rows);
         let wrong = |error| Error::input(name, format!("the columns differ from the schema: {error}"));
         let batch = batch.map_err(wrong)?;
-        if self.is_counting() { self.reduced(&batch) } else { Ok(batch) }
+        if self.is_reduced() { self.reduced(&batch) } else { Ok(batch) }
     }
 
-    /// Returns the first row of each key of a batch, with the number of its rows. Keeps all rows if most of the
-    /// first rows differ.
+    /// Returns the first rows of each key or value of a batch, with counts if they are added.
     fn reduced(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
-        /// The number of these first rows.
-        const SAMPLE: usize = 1 << 12;
-        let (rows, mut nulls) = (batch.num_rows(), Counts::default());
-        self.keys_of([batch])?.decoded(false)?.count(&mut nulls, |_| String::new())?;
+        let mut nulls = Counts::default();
+        let decoded = self.arrays(self.keys, batch).decoded(true)?;
+        decoded.count(&mut nulls, |_| String::new())?;
         lock(&self.tables.nulls).add_all(&nulls);
-        let most_differ = rows > SAMPLE && 4 * self.grouped(&batch.slice(0, SAMPLE))?.0.len() > 3 * SAMPLE;
-        let (batch, counts) = if most_differ {
-            (batch.clone(), vec![1; rows])
-        } else {
-            let (firsts, counts) = self.grouped(batch)?;
-            (taken(batch, &firsts)?, counts)
-        };
-        let (_, mut columns, rows) = batch.into_parts();
-        columns.push(Arc::new(UInt64Array::from(counts)));
-        arrays::batch(&self.whole, columns, rows).map_err(failed)
-    }
-
-    /// Returns the first row of each key of a batch, and the number of its rows.
-    fn grouped(&self, batch: &RecordBatch) -> Result<(Vec<u32>, Vec<u64>), Error> {
-        let mut keys = self.keys_of([batch])?.keys()?;
-        keys.make_rows();
-        let mut groups: HashMap<&[u8], usize, Xxh3DefaultBuilder> = HashMap::default();
-        let (mut firsts, mut counts) = (Vec::new(), Vec::new());
-        for row in 0..batch.num_rows() {
-            let group = *groups.entry(keys.row(row)).or_insert(firsts.len());
-            if group == firsts.len() {
-                firsts.push(row as u32);
-                counts.push(0);
+        let mut keys = decoded.keys(batch.num_rows())?;
+        let rows = 0..batch.num_rows();
+        let (rows, counts) = match self.firsts {
+            Some((values, most)) => {
+                let mut values = self.arrays(values, batch).keys()?;
+                let firsts = if let (Some(values), Some(keys)) = (values.single(), keys.single()) {
+                    firsts(values.iter().copied().zip(keys.iter().copied()), most)
+                } else {
+                    let (value, key) = (comparable(&mut values), comparable(&mut keys));
+                    firsts(rows.map(|row| (value(row), key(row))), most)
+                };
+                (firsts, Vec::new())
             }
-            counts[group] += 1;
+            None => match keys.single() {
+                Some(words) => counted(words.iter().copied()),
+                None => counted(rows.map(comparable(&mut keys))),
+            },
+        };
+        let batch = if rows.len() == batch.num_rows() { batch.clone() } else { taken(batch, &rows)? };
+        let (_, mut columns, rows) = batch.into_parts();
+        if self.firsts.is_none() {
+            columns.push(Arc::new(UInt64Array::from(counts)));
         }
-        Ok((firsts, counts))
+        arrays::batch(&self.whole, columns, rows).map_err(failed)
     }
 
     /// Gives a batch of a run the dictionaries of all inputs; the batch has their keys.
@@ -468,6 +471,56 @@ impl<'a> Reader<'a> {
         }
         Ok((!batches.is_empty()).then_some(batches))
     }
+}
+
+/// A key as a word or as bytes.
+type Comparable<'k> = (u64, &'k [u8]);
+
+/// Returns the key of each row in a form that compares.
+fn comparable<'k>(keys: &'k mut Keys) -> impl Fn(usize) -> Comparable<'k> {
+    if keys.single().is_none() {
+        keys.make_rows();
+    }
+    let keys = &*keys;
+    move |row| keys.single().map_or_else(|| (0, keys.row(row)), |words| (words[row], &[]))
+}
+
+/// Returns the first row of each of these keys, and the number of its rows. If most of the first rows differ, returns all
+/// rows.
+fn counted<K: Eq + Hash>(keys: impl ExactSizeIterator<Item = K>) -> (Vec<u32>, Vec<u64>) {
+    /// The number of the first rows.
+    const SAMPLE: usize = 1 << 12;
+    let (mut groups, all) = (HashMap::default(), keys.len());
+    let (mut firsts, mut counts) = (Vec::new(), Vec::new());
+    for (row, key) in (0..).zip(keys) {
+        if row as usize == SAMPLE && firsts.len() > SAMPLE / 4 * 3 {
+            return ((0..all as u32).collect(), vec![1; all]);
+        }
+        let group = *groups.entry(key).or_insert(firsts.len());
+        if group == firsts.len() {
+            firsts.push(row);
+            counts.push(0);
+        }
+        counts[group] += 1;
+    }
+    (firsts, counts)
+}
+
+/// Returns the numbers of the `most` first rows of each value, in the order of their keys; the rows ascend.
+fn firsts<V: Eq + Hash, K: Ord>(rows: impl Iterator<Item = (V, K)>, most: usize) -> Vec<u32> {
+    let mut groups: HashMap<V, BinaryHeap<(K, u32)>> = HashMap::default();
+    for (row, (value, key)) in (0..).zip(rows) {
+        let group = groups.entry(value).or_default();
+        let row = (key, row);
+        if group.len() < most {
+            group.push(row);
+        } else if let Some(mut last) = group.peek_mut().filter(|last| row < **last) {
+            *last = row;
+        }
+    }
+    let mut rows: Vec<u32> = groups.into_values().flatten().map(|(_, row)| row).collect();
+    rows.sort_unstable();
+    rows
 }
 
 /// Returns these rows of a batch, without the texts of other rows.

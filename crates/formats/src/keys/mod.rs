@@ -207,6 +207,17 @@ impl Keys {
         })
     }
 
+    /// Returns the classes of the nulls among the keys of a record; see [`Keys::has_invalid`].
+    pub fn nulls(&self, record: usize, orders: &[KeyOrder]) -> impl Iterator<Item = Class> {
+        self.columns.iter().zip(orders).filter_map(move |(column, &order)| match column {
+            Column::Texts(texts) => texts.null(record),
+            numbers => Class::ALL
+                .into_iter()
+                .filter(|&class| order.place(class) != Nulls::Error)
+                .find(|&class| numbers.at(record) == of_null(class, order)),
+        })
+    }
+
     /// Returns the first record whose key does not follow the key of the record before;
     /// `before` is the key before the first record. With `unique`, equal keys do not follow either,
     /// except for invalid fields.
