@@ -245,7 +245,7 @@ pub(crate) fn lexsort(
     device: Option<&Bound<Device>>,
     threads: Threads,
 ) -> PyResult<()> {
-    let n = keys.first().map_or(Ok(0), |key| key.len())?;
+    let n = keys.first().map_or(Ok(0), PyAnyMethods::len)?;
     let k = positions.len()?;
     let mut positions = Array::positions(positions, k)?;
     let keys = keys.iter().map(|key| match key.cast::<ArrowArray>() {
