@@ -233,8 +233,8 @@ enum Values {
     Arrow(Decoded),
 }
 
-/// Writes the positions of rows in the order of the first key, then the next, as i64: of the first rows, as many as there
-/// are positions. A key is an Arrow array, or an array of numbers.
+/// Writes the positions of the first rows in the order of the first key, then the next, as i64. The length of `positions`
+/// is the number of rows to write. A key is an Arrow array, or an array of numbers.
 #[pyfunction]
 pub(crate) fn lexsort(
     py: Python,

@@ -84,7 +84,7 @@ fn an_interrupted_tune_leaves_neither_data_nor_a_process() {
     let mut child = gpusort(&["tune", "-d", "cpu", "--largest", "64M"])
         .env("XDG_CONFIG_HOME", folder.path("settings"))
         .env("TMPDIR", folder.path("tmp"))
-        // Sorts of `tune` keep this variable; those that start with GPUSORT_ are removed.
+        // The sorts of `tune` inherit this variable; `tune` removes variables that start with GPUSORT_.
         .env("MARK_OF_TUNE", folder.path("mark"))
         .spawn()
         .unwrap();

@@ -125,8 +125,7 @@ pub fn argsort(columns: &[Column]) -> Result<Vec<u32>, Error> {
     Ok(Sorter::cpu().argsort_columns(columns)?.0)
 }
 
-/// Returns true if the rows are in the order of [`argsort`]. Reads no row after those that show that they are not,
-/// but for the ones that other cores read meanwhile.
+/// Returns true if the rows are in the order of [`argsort`]. Stops soon after the first row out of order.
 ///
 /// # Errors
 ///

@@ -53,7 +53,7 @@ pub(super) struct Reading<'a> {
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
     added: Option<Added>,
-    /// The keys of a value and a number of rows: a batch has only as many first rows of each value.
+    /// The keys of a value and the most rows: a batch keeps only these first rows of each value.
     firsts: Option<(&'a [TableKey], usize)>,
     /// The schema of the batches with the added column, which is the last one.
     pub(super) whole: SchemaRef,
