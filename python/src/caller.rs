@@ -150,7 +150,7 @@ pub(crate) fn finished<T: Send>(
 const TICK: Duration = Duration::from_millis(50);
 
 /// Runs `work` with these threads on a thread of its own, and waits for it. Calls `tick` in between; its error, such as
-/// that of Ctrl-C, cancels the work. A panic becomes a `RuntimeError`.
+/// Ctrl-C, cancels the work. A panic becomes a `RuntimeError`.
 pub(crate) fn waited<T: Send>(
     py: Python,
     threads: Threads,

@@ -562,7 +562,7 @@ def sorted_rows(
     threads: int | None,
     most: int | None = None,
 ) -> NDArray[np.int64]:
-    """The positions of rows in the order of several keys: of all, or of so many at most."""
+    """The positions of rows in the order of several keys; with ``most``, of the first rows."""
     known = [
         _key(key, descending=directed, first=at_first)
         for key, directed, at_first in zip(keys, descending, first, strict=True)

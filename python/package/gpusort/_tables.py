@@ -95,10 +95,10 @@ def sort_table(
         a table.
     keys, by
         A column, or several, of which the first is the primary one: a name, a pair of a name and "asc" or
-        "desc", a :class:`gpusort.Key`, or ``pl.col("name")``.  Of pandas' frames also a level of the index.
+        "desc", a :class:`gpusort.Key`, or ``pl.col("name")``.  For pandas, also a level of the index.
         Categories that are ordered, and enumerations, are in their order.
     descending, ascending
-        The direction of the keys that say none, for all or one for each key.
+        The direction of keys without one of their own: one for all, or one for each key.
     nulls, na_position
         Where nulls and NaN go, for all keys or one for each: "last", without it, or "first".
 
@@ -135,7 +135,7 @@ def sort_table(
 
 
 def orders_of(keys: list[Key]) -> list[tuple[bool, bool, bool]]:
-    """Of each key whether it is descending, and nulls and NaN first."""
+    """The order of each key: descending, nulls first, NaN first."""
     places = [nulls_first(key.nulls or "last") for key in keys]
     return [(bool(key.descending), first, first) for key, first in zip(keys, places)]
 
@@ -143,10 +143,9 @@ def orders_of(keys: list[Key]) -> list[tuple[bool, bool, bool]]:
 def _order(
     table: Any, keys: list[Key], device: str | int | KeptDevice, threads: int | None, most: int | None = None
 ) -> NDArray[np.int64]:
-    """The positions of the rows in order, or of so many at most."""
+    """The positions of the rows in order; with ``most``, of the first rows."""
     columns = _columns(table, [key.name for key in keys])
-    directions = [bool(key.descending) for key in keys]
-    places = [nulls_first(key.nulls or "last") for key in keys]
+    directions, places, _ = map(list, zip(*orders_of(keys)))
     return sorted_rows(columns, directions, places, device_of(device), threads, most)
 
 
@@ -212,9 +211,8 @@ def merge_tables(
     """The rows of several tables in order, as one table; rows with equal keys keep the order of the tables.
 
     tables
-        Tables of pyarrow, or data frames of Polars or pandas, with the same columns.  Tables that are in order are
-        merged; others are sorted.
-
+        Tables of pyarrow, or data frames of Polars or pandas, with the same columns.  They need not be in order:
+        their rows are joined, then sorted.
     options
         The other arguments of :func:`sort_table`.
 
@@ -272,12 +270,12 @@ def sort_reader(
 ) -> Any:
     """A ``pyarrow.RecordBatchReader`` of the rows in order, which may be more than memory holds.
 
-    All rows are read, and lie in temporary files where they exceed ``memory``, before the first one is given out.
+    All rows are read before the first is returned; rows beyond ``memory`` are in temporary files.
 
     reader
         A ``pyarrow.RecordBatchReader``, or what pyarrow makes one of: a stream of DuckDB or Polars.
     memory, temp_dir
-        As for :func:`sort_file`; the result lies in the first folder of ``temp_dir``, too.
+        As for :func:`sort_file`; the result is a temporary file in the first folder of ``temp_dir``.
 
     Other arguments are those of :func:`sort_table`, with one end for all nulls.
 

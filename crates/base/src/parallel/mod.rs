@@ -104,7 +104,7 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Calls `work`, which unwinds soon after the flag is set: at the next [`each`] or [`go_on`] on any thread.
+/// Calls `work`, which unwinds soon after the flag is set: at the next part of [`each`] on any thread.
 pub fn until<T>(cancel: Option<Cancel>, work: impl FnOnce() -> T) -> T {
     /// Restores the flag from before.
     struct Before(Option<Cancel>);
@@ -119,7 +119,7 @@ pub fn until<T>(cancel: Option<Cancel>, work: impl FnOnce() -> T) -> T {
 }
 
 /// Unwinds, without a message, if the work of this thread was cancelled.
-pub fn go_on() {
+fn go_on() {
     if CANCEL.with_borrow(|cancel| cancel.as_ref().is_some_and(Cancel::is_cancelled)) {
         panic::resume_unwind(Box::new("cancelled"));
     }

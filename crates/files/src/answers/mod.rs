@@ -289,7 +289,7 @@ fn add_all(mut records: Keyed, order: &[u32], answers: &mut Answers) -> io::Resu
     added
 }
 
-/// For each record in this order, returns true if the record before it has the same key.
+/// Returns a flag for each record in this order: whether its key equals the key of the previous record.
 fn repeated(records: &mut Keyed, order: &[u32], answers: &Answers) -> Vec<bool> {
     /// The number of records that a core takes at once.
     const PART: usize = 1 << 14;

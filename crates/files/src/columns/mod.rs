@@ -116,7 +116,7 @@ impl<'a> Column<'a> {
 }
 
 /// The numbers of the rows in sorted order: by the first column, and by the next column between rows with
-/// equal values. Rows that are equal in all columns keep their order.
+/// equal values. Rows with equal values in all columns keep their order.
 ///
 /// # Errors
 ///

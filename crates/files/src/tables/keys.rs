@@ -251,7 +251,7 @@ impl<'a> KeyArrays<'a> {
         self.arrays.first().map_or(0, Array::len)
     }
 
-    /// Returns the keys, which compare with those of other batches.
+    /// Returns the keys in a form that compares across batches.
     ///
     /// # Errors
     ///

@@ -28,7 +28,7 @@ const ROWS: usize = 1 << 13;
 /// The most rows of a batch of Arrow, and of rows in order.
 pub(super) const BATCH: usize = 1 << 16;
 
-/// The approximate bytes of the rows that are encoded at once, and of a batch of Arrow.
+/// The approximate size in bytes of the rows encoded at once, and of a batch of Arrow.
 const BYTES: u64 = 8 << 20;
 
 /// The least number of rows that are encoded at once where the bytes of a row group are limited.

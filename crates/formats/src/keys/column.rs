@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::texts::TextColumn;
-use super::words::{EXACT, whole};
-use crate::order::KeyOrder;
+use super::words::{EXACT, of_null, whole};
+use crate::order::{Class, KeyOrder, Nulls};
 use crate::text::Text;
 
 /// The words of one key of some records, or its texts.
@@ -53,6 +53,16 @@ impl Column {
             Self::Whole(words, _) => words.len(),
             Self::Texts(texts) => texts.len(),
         }
+    }
+
+    /// Returns true if the key of a record is a null of this class, and its order gives the class a place.
+    #[inline]
+    pub(super) fn is_null_of(&self, class: Class, record: usize, order: KeyOrder) -> bool {
+        order.place(class) != Nulls::Error
+            && match self {
+                Self::Texts(texts) => texts.null(record) == Some(class),
+                numbers => numbers.at(record) == of_null(class, order),
+            }
     }
 
     /// Returns the texts, or `None` for numbers.

@@ -20,7 +20,7 @@ use self::texts::TextColumn;
 pub use self::words::*;
 use super::records::Print;
 use crate::memory::prefetch;
-use crate::order::{Class, KeyOrder, Nulls};
+use crate::order::{Class, KeyOrder};
 
 /// The keys of some records, one or more per record.
 #[derive(Clone, Debug, Default)]
@@ -200,21 +200,14 @@ impl Keys {
     /// Returns true if a key of a record is an invalid field with a place in the order; false for keys that
     /// were taken, since no field was invalid.
     pub fn has_invalid(&self, record: usize, orders: &[KeyOrder]) -> bool {
-        self.columns.iter().zip(orders).any(|(column, &order)| match column {
-            _ if order.place(Class::Invalid) == Nulls::Error => false,
-            Column::Texts(texts) => texts.null(record) == Some(Class::Invalid),
-            numbers => numbers.at(record) == of_null(Class::Invalid, order),
-        })
+        let mut columns = self.columns.iter().zip(orders);
+        columns.any(|(column, &order)| column.is_null_of(Class::Invalid, record, order))
     }
 
     /// Returns the classes of the nulls among the keys of a record; see [`Keys::has_invalid`].
     pub fn nulls(&self, record: usize, orders: &[KeyOrder]) -> impl Iterator<Item = Class> {
-        self.columns.iter().zip(orders).filter_map(move |(column, &order)| match column {
-            Column::Texts(texts) => texts.null(record),
-            numbers => Class::ALL
-                .into_iter()
-                .filter(|&class| order.place(class) != Nulls::Error)
-                .find(|&class| numbers.at(record) == of_null(class, order)),
+        self.columns.iter().zip(orders).filter_map(move |(column, &order)| {
+            Class::ALL.into_iter().find(|&class| column.is_null_of(class, record, order))
         })
     }
 
@@ -243,7 +236,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::order::{Invalid, Reading, TextOrder};
+    use crate::order::{Invalid, Nulls, Reading, TextOrder};
 
     /// Generates integers of 64 bits, often near the limit of exact floats.
     fn integer() -> impl Strategy<Value = i128> {
