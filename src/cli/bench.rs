@@ -23,7 +23,7 @@ use super::end;
 use super::args::{BenchArgs, OrAuto, Progress as When};
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
-use super::progress::{Progress, Unit};
+use super::report::progress::{Progress, Unit};
 
 type Text = fn(&Report) -> anyhow::Result<String>;
 

@@ -7,8 +7,8 @@ use gpusort::files::Sort;
 
 use super::args::{CheckArgs, Progress as When};
 use super::manifest;
-use super::meant::FileAsKey;
-use super::progress::Progress;
+use super::remedies::FileAsKey;
+use super::report::progress::Progress;
 use super::sort::{notes, options, watched};
 
 /// The exit code for disorder.

@@ -16,7 +16,7 @@ use gpusort_order::Selection;
 use gpusort_planner::plan::{Algorithm, Crossovers, Shape};
 
 use super::args::SortArgs;
-use super::progress::{Progress, Unit};
+use super::report::progress::{Progress, Unit};
 
 /// The requested device.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use gpusort::Format;
 use gpusort::files::internal::{Compression, Extension};
 
 use super::args::OrderArgs;
-use super::hints::BUILD;
-use super::meant::shell;
+use super::remedies::hints::BUILD;
+use super::remedies::shell;
 
 /// Returns the output file; `None` for standard output under any name.
 pub(super) fn unless_stdout(output: Option<PathBuf>) -> Option<PathBuf> {

@@ -12,7 +12,7 @@ use gpusort_order::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};
 use super::format;
-use super::progress::{Progress, Unit};
+use super::report::progress::{Progress, Unit};
 
 /// Elements generated at once: few enough for a cache, enough for many cores.
 const BLOCK: u64 = 1 << 20;

@@ -11,19 +11,15 @@ mod device;
 mod devices;
 mod digits;
 mod end;
-mod explain;
 mod format;
 mod generate;
-mod hints;
 mod manifest;
 mod manual;
-mod meant;
-mod progress;
+mod remedies;
+mod report;
 mod sort;
-mod timing;
 mod trace;
 mod tune;
-mod usage;
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -51,11 +47,11 @@ pub(crate) fn main() -> ExitCode {
     prepare_environment();
     allocator::have_few_heaps(u64::MAX);
     end::install();
-    match meant::check_command().and_then(|()| parse().map_or_else(usage::answer, run)) {
+    match remedies::check_command().and_then(|()| parse().map_or_else(remedies::usage::answer, run)) {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            say(hints::shown(&error));
+            say(remedies::hints::shown(&error));
             ExitCode::from(2)
         }
     }

@@ -24,7 +24,7 @@ use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 use super::args::TraceArgs;
 use super::device::Device;
 use super::format::{check_picture, unless_stdout};
-use super::meant;
+use super::remedies;
 
 /// The number of elements without FILE and -n.
 const COUNT: u64 = 16;
@@ -306,7 +306,7 @@ fn read(args: &TraceArgs) -> anyhow::Result<(KeyBuf<'static>, KeyMap)> {
     let mut options = Options::new().of_numbers();
     for file in &args.files {
         options = options.input(if file.as_os_str() == "-" {
-            meant::tell_of_terminal(false);
+            remedies::tell_of_terminal(false);
             // Not `Input::Stdin`, which would miss the bytes buffered by `is_given_stdin`.
             Input::reader(Input::Stdin.name(), io::stdin())
         } else {

@@ -28,7 +28,7 @@ use serde_json::Value;
 use super::args::TuneArgs;
 use super::device::Device;
 use super::digits;
-use super::progress::{Progress, Unit};
+use super::report::progress::{Progress, Unit};
 
 /// Sorts per case, for their median; a single sort from [`MANY`] elements on.
 const RUNS: usize = 3;

@@ -10,7 +10,7 @@
 use std::io::{self, Write};
 
 use gpusort_formats::binary::{self, BinaryInput};
-use gpusort_formats::opened::Opened;
+use gpusort_formats::input::opened::Opened;
 use gpusort_formats::output::Output;
 use gpusort_formats::records::{Print, write_text};
 use gpusort_order::key::{KeyMap, Word};

@@ -30,7 +30,7 @@ use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{InputKind, InputSpec};
 use gpusort_formats::input::Input;
-use gpusort_formats::opened::may_be_open;
+use gpusort_formats::input::opened::may_be_open;
 use gpusort_formats::output::Output;
 use gpusort_formats::piece::Piece;
 use gpusort_formats::records::Print;

@@ -7,7 +7,7 @@ use gpusort_formats::budget::Budget;
 use gpusort_formats::keys::{Column, Keys};
 use gpusort_formats::output::Output;
 use gpusort_formats::piece::{Bytes, Piece};
-use gpusort_formats::range::Range;
+use gpusort_formats::records::range::Range;
 use gpusort_formats::text::Text;
 
 use super::frames::{Frame, FramePayload, RunFormat, SortedRun};

@@ -29,8 +29,8 @@ use gpusort_formats::fields::Head;
 use gpusort_formats::numbers::span::Census;
 use gpusort_formats::piece::Piece;
 use gpusort_formats::places::Places;
-use gpusort_formats::records::Print;
-use gpusort_formats::{InputSpec, Output, print};
+use gpusort_formats::records::{Print, print};
+use gpusort_formats::{InputSpec, Output};
 use gpusort_order::KeyOrder;
 
 /// The sorted runs of an input, one or more parts in each.

@@ -19,7 +19,7 @@ use super::keys::texts::TextColumn;
 use super::keys::{self, Keys};
 use super::numbers::span::Census;
 use super::packing::{self, Ties, Words};
-use super::print;
+use super::records::print;
 use super::records::{Print, touch};
 use super::text::Text;
 use crate::budget::Budget;
@@ -31,7 +31,7 @@ use crate::order::{Class, KeyOrder, Nulls, Reading};
 use crate::parallel;
 use crate::piece::{Bytes, Piece};
 use crate::places::Places;
-use crate::range::Range;
+use crate::records::range::Range;
 
 /// The number of bytes read at once.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use gpusort_order::key::{ElementType, KeyMap, KeyWords, Word};
 
 use super::input::Input;
+use super::input::opened::Opened;
 use super::npy;
-use super::opened::Opened;
 use super::records::{Print, write_text};
 use super::text::BLOCK;
 use crate::error::{Error, Hint};

@@ -10,8 +10,8 @@
 
 use super::fields::{self, Dialect, Fields, InputKind, InputSpec, LongRow, UNCLOSED};
 use super::input::Input;
+use super::input::opened::{Opened, RegularFile};
 use super::number::{PerLine, is_space};
-use super::opened::{Opened, RegularFile};
 use super::text::{BLOCK, Before, MARK, Text, count, sum};
 use crate::budget::{Budget, RECORDS};
 use crate::error::{Error, Hint};

@@ -7,8 +7,8 @@ use arrow_array::RecordBatch;
 use gpusort_order::key::KeyMap;
 
 use super::keys::{self, Keys};
-use super::range::Range;
 use super::records::Print;
+use super::records::range::Range;
 use super::text::{Text, lacking_end};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::order::KeyOrder;

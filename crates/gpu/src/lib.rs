@@ -13,7 +13,6 @@
 //! staging, plan_buffers ◂─ text                   integers of text
 //! ```
 
-mod arrays;
 mod bandwidth;
 mod bindings;
 pub mod buffers;
@@ -24,13 +23,12 @@ mod execute;
 mod passes;
 mod pipelines;
 mod plan_buffers;
-mod readback;
 mod recorder;
 mod recording;
 mod run;
-mod staging;
 mod text;
 mod timestamps;
+mod transfers;
 
 pub use context::{Context, adapter, adapters};
 pub use device::Gpu;

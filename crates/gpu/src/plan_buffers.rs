@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use gpusort_planner::kernels::Bindings;
 use gpusort_planner::plan::{AuxBuffer, Plan, Shape};
 
-use super::arrays::{Array, USAGE};
 use super::bindings::whole;
 use super::device::Gpu;
 use super::encode::{Memory, Side};
-use super::readback::Readback;
 use super::timestamps::Timestamps;
+use super::transfers::arrays::{Array, USAGE};
+use super::transfers::readback::Readback;
 use gpusort_base::error::Error;
 
 /// Elements on the device, and the buffers that a sort of them needs there.

@@ -9,7 +9,7 @@ use super::device::Gpu;
 use super::encode::{Dispatches, Sent, Side};
 use super::pipelines::Pipelines;
 use super::plan_buffers::Buffers;
-use super::staging::Upload;
+use super::transfers::staging::Upload;
 use gpusort_base::error::Error;
 
 /// The state of a recording.

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use gpusort_order::{KeyWords, Shape};
 
-use super::arrays::Array;
 use super::device::Gpu;
 use super::encode::Side;
 use super::plan_buffers::Buffers;
-use super::readback::Readback;
+use super::transfers::arrays::Array;
+use super::transfers::readback::Readback;
 use gpusort_base::error::Error;
 
 /// Elements in order, in memory of the device.

@@ -14,13 +14,13 @@ use gpusort_order::key::KeyMap;
 use gpusort_planner::kernels::Grid;
 use gpusort_planner::text::{self, HALO, Layout, PARSED, PRINTED, WORKGROUP, module};
 
-use super::arrays::USAGE;
 use super::bindings::{bind_group, kernel, storage, whole};
 use super::device::Gpu;
 use super::encode::Side;
 use super::plan_buffers::Buffers;
-use super::readback::Readback;
-use super::staging::{CHUNK, Ring};
+use super::transfers::arrays::USAGE;
+use super::transfers::readback::Readback;
+use super::transfers::staging::{CHUNK, Ring};
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, lock};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::bindings::label;
 use super::context::Context;
-use super::readback::Readback;
+use super::transfers::readback::Readback;
 use gpusort_base::error::Error;
 
 /// The timestamps of one submit.

@@ -11,9 +11,7 @@
 //!
 //! An internal part of `gpusort`: any release may change all of it.
 
-pub mod day_month;
 mod decimal;
-pub mod decision;
 pub mod digit_words;
 mod digits;
 pub mod duration;
@@ -24,9 +22,7 @@ pub mod marks;
 pub mod names;
 pub mod number;
 pub mod size;
-pub mod spelling;
 pub mod survey;
 pub mod text_kind;
 pub mod time;
-pub mod time_format;
 pub mod version;

@@ -15,8 +15,9 @@ use gpusort_base::parallel::{self, Meanwhile};
 use super::{notes, options, tell};
 use crate::cli::args::{OrderArgs, SortArgs};
 use crate::cli::device::Devices;
-use crate::cli::progress::Progress;
-use crate::cli::{format, hints, is_broken_pipe};
+use crate::cli::remedies::hints;
+use crate::cli::report::progress::Progress;
+use crate::cli::{format, is_broken_pipe};
 
 /// One file with its job.
 struct One {

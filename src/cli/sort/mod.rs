@@ -16,10 +16,11 @@ use self::options::TimingTo;
 use super::allocator;
 use super::args::{self, CheckArgs, SortArgs};
 use super::device::Devices;
-use super::meant::{self, FileAsKey};
-use super::progress::{Progress, Unit};
-use super::timing::Timing;
-use super::{check, explain, format, say};
+use super::remedies::{self, FileAsKey};
+use super::report::explain;
+use super::report::progress::{Progress, Unit};
+use super::report::timing::Timing;
+use super::{check, format, say};
 
 /// Shows the phases on the progress bar; `read` names the phase of reading.
 pub(super) fn watched(
@@ -110,7 +111,7 @@ pub(super) fn run(mut args: SortArgs) -> anyhow::Result<ExitCode> {
         allocator::have_few_heaps(memory);
     }
     options::expand(&mut args.order)?;
-    meant::check_habits(&args.device, &args.order)?;
+    remedies::check_habits(&args.device, &args.order)?;
     let checks = args.check.is_some() || args.check_quietly;
     ensure!(
         args.each || !args.in_place,

@@ -11,7 +11,7 @@ use gpusort::{Format, Method};
 use gpusort_base::human;
 
 use crate::cli::args::{OrderArgs, SortArgs, TimingArg, TypeArg};
-use crate::cli::meant;
+use crate::cli::remedies;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimingTo {
@@ -112,7 +112,7 @@ pub(super) fn note(note: &Note, did: &str) -> Option<String> {
     };
     let with = |key: &Option<String>, kind: &str| {
         let key = key.as_ref().map_or("1", |key| &key[..]);
-        format!("-k {}", human::quoted(meant::shell(&format!("{key}:{kind}"))))
+        format!("-k {}", human::quoted(remedies::shell(&format!("{key}:{kind}"))))
     };
     Some(match note {
         Note::Header(name) => {

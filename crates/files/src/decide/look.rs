@@ -6,7 +6,7 @@ use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::InputSpec;
 use gpusort_formats::fields::{self, Dialect, Known, Layout, Surveyed};
 use gpusort_formats::input::Input;
-use gpusort_formats::opened::Opened;
+use gpusort_formats::input::opened::Opened;
 use gpusort_formats::text::{Before, LineEnd, Text};
 
 /// The sampled bytes at the beginning of the inputs, in total.

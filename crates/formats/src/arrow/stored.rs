@@ -18,7 +18,7 @@ use tempfile::{SpooledData, SpooledTempFile, spooled_tempfile_in};
 use crate::error::{Error, of_panic};
 use crate::file::fill_at;
 use crate::input::Input;
-use crate::opened::ByAllCores;
+use crate::input::opened::ByAllCores;
 
 /// The bytes of an input, at any place.
 #[derive(Clone)]

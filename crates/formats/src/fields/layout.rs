@@ -20,7 +20,7 @@ use crate::json::{self, Damage, Paths, Value};
 use crate::number::{PerLine, Tokens, token_at};
 use crate::order::{Class, KeyOrder, Reading};
 use crate::parallel::map_parts;
-use crate::range;
+use crate::records::range;
 use crate::text::{LineEnd, Text, piece_size};
 
 /// The range of an input's rows, and the line end of its first row.

@@ -15,7 +15,7 @@ use gpusort_values::text_kind::{TEXT_KINDS, TextKind};
 use super::words::of_null;
 use crate::error::Error;
 use crate::order::{Class, KeyOrder, TextOrder};
-use crate::range::Range;
+use crate::records::range::Range;
 use crate::text::Text;
 
 /// Returns the kind of texts that compare by this value.

@@ -25,7 +25,7 @@ impl Folder {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
         // Complete files stay open until the last file is complete.
         #[cfg(unix)]
-        let _ = crate::opened::raise_limit();
+        let _ = crate::input::opened::raise_limit();
         let made = undisturbed(|| match fs::create_dir(path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => match fs::read_dir(path)?.next() {
                 Some(_) => Err(io::Error::other("the folder is not empty; name a new folder")),

@@ -28,9 +28,7 @@
 //! …
 //! ```
 
-mod beside;
 mod bitonic;
-mod callers;
 mod fused;
 pub mod interpreter;
 mod leading;
@@ -52,11 +50,10 @@ pub use crate::kernels::{
 };
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Pair, Step};
-pub use beside::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, Narrow, UNIQUE_TILE, unique_words};
-pub use callers::Callers;
 pub use recorded::{
-    MOST_GROUPS, copy_text, most_long_segments, prepare_rows_text, prepare_text, prepare_top_text,
-    segments_text, segments_words,
+    BESIDE_WORKGROUP, Beside, Callers, MOST_GATHERED, MOST_GROUPS, Narrow, UNIQUE_TILE, copy_text,
+    most_long_segments, prepare_rows_text, prepare_text, prepare_top_text, segments_text, segments_words,
+    unique_words,
 };
 pub use segments::groups as segment_groups;
 pub use tuning::{

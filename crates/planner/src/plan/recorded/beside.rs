@@ -16,10 +16,10 @@ use std::fmt::Write;
 
 use gpusort_shaders::wgsl;
 
-use super::{KeyTransform, MergeTile};
 use crate::error::Error;
 use crate::kernels::{constants, unroll};
 use crate::key::Form;
+use crate::plan::{KeyTransform, MergeTile};
 
 /// Invocations in a workgroup of any of these kernels.
 pub const BESIDE_WORKGROUP: u32 = 1 << WORKGROUP_LOG2;

@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use super::compression::Foreign;
-use super::text::{BLOCK, Before, LineEnd, Text};
 use crate::cancel::Cancel;
+use crate::compression::Foreign;
 use crate::error::{Error, ErrorKind, Hint};
 use crate::file::{fill, fill_at, read_at, uninterrupted};
 use crate::memory;
 use crate::parallel::{self, lock};
+use crate::text::{BLOCK, Before, LineEnd, Text};
 
 /// Reads a regular file; large reads use all cores.
 pub(crate) struct ByAllCores {

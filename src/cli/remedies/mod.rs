@@ -1,5 +1,8 @@
 //! Suggests the intended command for an invalid command line, or one with a likely mistake.
 
+pub(super) mod hints;
+pub(super) mod usage;
+
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
@@ -9,7 +12,7 @@ use gpusort::files::internal::{Compression, Extension};
 use gpusort::{Error, Hint};
 use gpusort_base::human;
 
-use super::args::{OrderArgs, SORTS};
+use crate::cli::args::{OrderArgs, SORTS};
 
 /// Options of other programs, with the equivalent arguments here.
 const ELSEWHERE: [(&[&str], &str); 24] = [
@@ -71,12 +74,13 @@ fn command<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
 
 /// Returns true if the command line is valid.
 fn is_command(arguments: &[&str]) -> bool {
-    super::command().try_get_matches_from(["gpusort"].iter().chain(arguments)).is_ok()
+    crate::cli::command().try_get_matches_from(["gpusort"].iter().chain(arguments)).is_ok()
 }
 
 /// Returns the arguments of this process from the command on; none if one of them is not Unicode.
 fn typed() -> Vec<&'static str> {
-    let all: Option<Vec<&str>> = super::ARGUMENTS.iter().skip(1).map(|argument| argument.to_str()).collect();
+    let all: Option<Vec<&str>> =
+        crate::cli::ARGUMENTS.iter().skip(1).map(|argument| argument.to_str()).collect();
     all.unwrap_or_default()
 }
 
@@ -89,7 +93,7 @@ pub(super) fn check_command() -> anyhow::Result<()> {
     if first.starts_with('-') || Path::new(&first).exists() {
         return Ok(());
     }
-    let unknown = super::command().try_get_matches_from(["gpusort", &first]).err();
+    let unknown = crate::cli::command().try_get_matches_from(["gpusort", &first]).err();
     let similar = unknown.as_ref().and_then(|error| error.get(ContextKind::SuggestedSubcommand));
     if let Some(ContextValue::Strings(names)) = similar
         && let Some(name) = names.first()
@@ -176,7 +180,7 @@ impl FileAsKey {
         let file = Self(order.key.iter().find(|key| none && (is_file(key) || seems_file(key))).cloned());
         let stdin = std::fs::metadata("/dev/stdin");
         let is_empty = stdin.is_ok_and(|stdin| stdin.is_file() && stdin.len() == 0);
-        if is_empty || !super::comes_in() {
+        if is_empty || !crate::cli::comes_in() {
             file.refuse()?;
         }
         tell_of_terminal(quiet || !none);
@@ -236,6 +240,6 @@ pub(super) fn check_habits(device: &str, order: &OrderArgs) -> anyhow::Result<()
 pub(super) fn tell_of_terminal(quiet: bool) {
     if !quiet && io::stdin().is_terminal() {
         let end = if cfg!(windows) { "Ctrl-Z and Enter end" } else { "Ctrl-D ends" };
-        super::say(format_args!("reading standard input; {end} it"));
+        crate::cli::say(format_args!("reading standard input; {end} it"));
     }
 }

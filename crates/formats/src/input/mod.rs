@@ -1,18 +1,20 @@
 //! Inputs: files, standard input, readers, and bytes in memory.
 
+pub mod opened;
+
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::compression::{self, Compression};
-use super::opened::{Opened, RegularFile, Reopened};
-use super::text::Before;
 use crate::cancel::Cancel;
+use crate::compression::{self, Compression};
 use crate::error::Error;
 use crate::human;
+use crate::input::opened::{Opened, RegularFile, Reopened};
 use crate::parallel::lock;
+use crate::text::Before;
 
 /// An input source: a file, standard input, [bytes](Self::bytes), or a [reader](Self::reader).
 #[derive(Clone, Debug)]

@@ -9,21 +9,21 @@ use gpusort_base::human::{self, counted, grouped, short};
 use gpusort_engine::report::timing::{Device, milliseconds};
 use serde_json::{Map, Value, json};
 
-use super::explain;
+use crate::cli::report::explain;
 
 /// The facts that the timing reports about a sort.
-pub(super) struct Timing<'a> {
-    pub(super) report: &'a Report,
+pub(in crate::cli) struct Timing<'a> {
+    pub(in crate::cli) report: &'a Report,
     /// The file, if several were sorted separately.
-    pub(super) file: Option<&'a Path>,
+    pub(in crate::cli) file: Option<&'a Path>,
     /// The verb for the work.
-    pub(super) did: &'static str,
+    pub(in crate::cli) did: &'static str,
     /// The reason for this device and algorithm.
-    pub(super) why: String,
+    pub(in crate::cli) why: String,
     /// True if the element type was assumed, as for `.bin`.
-    pub(super) type_assumed: bool,
+    pub(in crate::cli) type_assumed: bool,
     /// The decisions about the input.
-    pub(super) explained: Explained,
+    pub(in crate::cli) explained: Explained,
 }
 
 impl Timing<'_> {
@@ -92,7 +92,7 @@ impl Timing<'_> {
 
     /// Returns a JSON object on one line. Its strings hold no control characters, which a terminal would
     /// obey: `serde_json` escapes those of ASCII alone.
-    pub(super) fn json(&self) -> String {
+    pub(in crate::cli) fn json(&self) -> String {
         let line = self.object().to_string();
         let escaped = |c: char| {
             if matches!(c, '\u{7F}'..='\u{9F}') { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }
@@ -148,7 +148,7 @@ impl Timing<'_> {
 
     /// Returns one line with the records, the time, the device, and facts that need attention. With the
     /// sign of a comment before it, the line has at most 80 columns.
-    pub(super) fn brief(&self) -> String {
+    pub(in crate::cli) fn brief(&self) -> String {
         /// The columns of a terminal, less the sign of a comment.
         const COLUMNS: usize = 80 - "# ".len();
         /// The most columns of a device's name, and the columns that a file's name leaves for the rest.

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 
-use super::args::Progress as When;
+use crate::cli::args::Progress as When;
 
 /// Shorter work ends before a bar could be read.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The unit of a phase.
 #[derive(Clone, Copy)]
-pub(super) enum Unit {
+pub(in crate::cli) enum Unit {
     Bytes,
     Passes,
     Records,
@@ -25,10 +25,10 @@ pub(super) enum Unit {
 
 /// The progress of one command, phase by phase. Dropping it removes the bar.
 #[derive(Clone)]
-pub(super) struct Progress(ProgressBar);
+pub(in crate::cli) struct Progress(ProgressBar);
 
 impl Progress {
-    pub(super) fn new(when: When) -> Self {
+    pub(in crate::cli) fn new(when: When) -> Self {
         let terminal = io::stderr().is_terminal();
         let patience = match when {
             When::Always => Duration::ZERO,
@@ -45,7 +45,7 @@ impl Progress {
     }
 
     /// Begins a phase of `total` units, or of unknown length.
-    pub(super) fn phase(&self, name: impl Into<Cow<'static, str>>, unit: Unit, total: Option<u64>) {
+    pub(in crate::cli) fn phase(&self, name: impl Into<Cow<'static, str>>, unit: Unit, total: Option<u64>) {
         let Self(bar) = self;
         if bar.is_hidden() || bar.is_finished() {
             return;
@@ -69,24 +69,24 @@ impl Progress {
     }
 
     /// Sets the progress of the phase.
-    pub(super) fn set(&self, done: u64) {
+    pub(in crate::cli) fn set(&self, done: u64) {
         if !self.0.is_finished() {
             self.0.set_position(done);
         }
     }
 
     /// Removes the bar for good, so that data can be written to the same terminal.
-    pub(super) fn end(&self) {
+    pub(in crate::cli) fn end(&self) {
         self.0.finish_and_clear();
     }
 
     /// Prints a note on stderr, above the bar.
-    pub(super) fn note(&self, text: &str) {
-        self.suspend(|| super::say(text));
+    pub(in crate::cli) fn note(&self, text: &str) {
+        self.suspend(|| crate::cli::say(text));
     }
 
     /// Runs `print`, which may write to the terminal that shows the bar.
-    pub(super) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+    pub(in crate::cli) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         self.0.suspend(print)
     }
 }

@@ -2,8 +2,8 @@
 //! format of times.
 
 use crate::marks::Marks;
+use crate::time::format::TimeFormat;
 use crate::time::{self, Time};
-use crate::time_format::TimeFormat;
 
 /// The spelling of fields, as far as options set it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,13 +3,13 @@
 use gpusort::{Error, ErrorKind, Hint, Select};
 use gpusort_base::human;
 
-use super::meant;
+use crate::cli::remedies;
 
 /// The remedy for a build without Parquet and Arrow.
-pub(super) const BUILD: &str = "build it with --features arrow";
+pub(in crate::cli) const BUILD: &str = "build it with --features arrow";
 
 /// The message of an error with all its causes, and with the option that helps.
-pub(super) fn shown(error: &anyhow::Error) -> String {
+pub(in crate::cli) fn shown(error: &anyhow::Error) -> String {
     let Some(of_library) = error.downcast_ref::<Error>() else { return format!("{error:#}") };
     let is_option = matches!(of_library.kind(), ErrorKind::Options { option: Some(_), .. });
     let hint = hint(of_library).unwrap_or_default();
@@ -28,8 +28,8 @@ fn hint(error: &Error) -> Option<String> {
         return Some(remedy.to_owned());
     }
     let option = |option: &str, value: &str| match option {
-        "key" => format!("-k {}", human::quoted(meant::shell(value))),
-        "na" => format!("--na {}", human::quoted(meant::shell(value))),
+        "key" => format!("-k {}", human::quoted(remedies::shell(value))),
+        "na" => format!("--na {}", human::quoted(remedies::shell(value))),
         "kind" => format!("-t {value}"),
         "numeric" => "-n".to_owned(),
         "output" => "-o".to_owned(),
@@ -79,7 +79,7 @@ fn command_for(command: &str, error: &Error) -> String {
     let Some(name) = names.find(|name| std::path::Path::new(name).exists()) else {
         return command.to_owned();
     };
-    let name = human::said(meant::shell(name));
+    let name = human::said(remedies::shell(name));
     // The command's quotes replace the name's own quotes.
     if command.contains("'FILE'") {
         command.replace("'FILE'", &format!("'{}'", name.trim_matches('\'')))

@@ -1,8 +1,8 @@
 //! The decision about the kind of a column.
 
-use crate::day_month::DayMonth;
 use crate::number::Sign;
 use crate::time::TimeForm;
+use crate::time::day_month::DayMonth;
 
 /// A field as an example of its class.
 #[derive(Clone, Debug, PartialEq, Eq)]

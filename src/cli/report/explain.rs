@@ -6,10 +6,10 @@ use gpusort_base::human;
 use serde_json::{Value, json};
 
 /// The version of the JSON objects, which `docs/report.schema.json` describes.
-pub(super) const SCHEMA: u64 = 1;
+pub(in crate::cli) const SCHEMA: u64 = 1;
 
 /// Formats the decisions in lines for a human reader.
-pub(super) fn lines(explained: &Explained) -> String {
+pub(in crate::cli) fn lines(explained: &Explained) -> String {
     let mut lines = format!("format  {}\n", format(explained));
     if explained.header > 0 {
         let rows = human::counted(explained.header as u64, "row", "rows");
@@ -22,7 +22,7 @@ pub(super) fn lines(explained: &Explained) -> String {
 }
 
 /// Names the format, with the reason if no option and no extension sets it.
-pub(super) fn format(explained: &Explained) -> String {
+pub(in crate::cli) fn format(explained: &Explained) -> String {
     let name = explained.format.name();
     match explained.why {
         "default" | "named" => name.to_owned(),
@@ -42,7 +42,7 @@ fn of_key(key: &ExplainedKey) -> String {
 }
 
 /// Describes the order in words for the middle of a line.
-pub(super) fn by(explained: &Explained) -> String {
+pub(in crate::cli) fn by(explained: &Explained) -> String {
     let keys = explained.keys.iter().filter(|key| !key.is_last_resort);
     let direction = |key: &ExplainedKey| if key.descending { ", largest first" } else { "" };
     let keys: Vec<String> = match (explained.format, &explained.keys[..]) {
@@ -57,7 +57,7 @@ pub(super) fn by(explained: &Explained) -> String {
 }
 
 /// Returns the decisions as JSON.
-pub(super) fn object(explained: &Explained) -> Value {
+pub(in crate::cli) fn object(explained: &Explained) -> Value {
     let key = |key: &ExplainedKey| {
         json!({
             "column": key.column,

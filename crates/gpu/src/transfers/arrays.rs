@@ -4,24 +4,24 @@ use std::ops::Range;
 
 use gpusort_planner::plan::Shape;
 
-use super::context::Context;
+use crate::context::Context;
 use gpusort_base::error::Error;
 
 /// The buffers of one array.
-pub(super) struct Array {
-    pub(super) shape: Shape,
+pub(crate) struct Array {
+    pub(crate) shape: Shape,
     /// The most elements.
-    pub(super) room: u32,
-    pub(super) keys: wgpu::Buffer,
+    pub(crate) room: u32,
+    pub(crate) keys: wgpu::Buffer,
     /// An unused word if elements have no payload; see `numbers` in `pipelines.rs`.
-    pub(super) payload: wgpu::Buffer,
+    pub(crate) payload: wgpu::Buffer,
 }
 
-pub(super) const USAGE: wgpu::BufferUsages =
+pub(crate) const USAGE: wgpu::BufferUsages =
     wgpu::BufferUsages::STORAGE.union(wgpu::BufferUsages::COPY_SRC).union(wgpu::BufferUsages::COPY_DST);
 
 impl Array {
-    pub(super) fn new(context: &Context, room: u32, shape: Shape) -> Result<Self, Error> {
+    pub(crate) fn new(context: &Context, room: u32, shape: Shape) -> Result<Self, Error> {
         // A binding may not be empty.
         let elements = u64::from(room.max(1));
         let keys = context.buffer("keys", elements * shape.key_bytes(), USAGE)?;
@@ -35,7 +35,7 @@ impl Array {
     /// # Panics
     ///
     /// If one of the arrays has no such place, or if they have elements of different shapes.
-    pub(super) fn copy(
+    pub(crate) fn copy(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         slice: Range<usize>,

@@ -12,19 +12,19 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use super::context::Context;
-use super::device::Gpu;
-use super::readback::Mapping;
+use crate::context::Context;
+use crate::device::Gpu;
+use crate::transfers::readback::Mapping;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, lock};
 
 /// Bytes in one staging buffer.
-pub(super) const CHUNK: u64 = 16 << 20;
+pub(crate) const CHUNK: u64 = 16 << 20;
 /// Staging buffers in a ring.
 const RING: usize = 3;
 
 /// The staging buffers of one transfer.
-pub(super) struct Ring<'a> {
+pub(crate) struct Ring<'a> {
     context: &'a Context,
     /// Buffers of finished transfers.
     kept: &'a Mutex<Vec<wgpu::Buffer>>,
@@ -36,14 +36,14 @@ pub(super) struct Ring<'a> {
 }
 
 impl<'a> Ring<'a> {
-    pub(super) fn new(gpu: &'a Gpu, mode: wgpu::MapMode) -> Self {
+    pub(crate) fn new(gpu: &'a Gpu, mode: wgpu::MapMode) -> Self {
         let kept = if mode == wgpu::MapMode::Write { &gpu.staging.up } else { &gpu.staging.down };
         Self { context: &gpu.context, kept, mode, under_way: VecDeque::new() }
     }
 
     /// A buffer for this number of bytes or for a part of them, with the number of mapped bytes from its previous copy:
     /// 0 for the first copy of a buffer.
-    pub(super) fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
+    pub(crate) fn next(&mut self, bytes: u64) -> Result<(wgpu::Buffer, u64), Error> {
         if self.under_way.len() == RING
             && let Some(first) = self.first()?
         {
@@ -61,7 +61,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Submits this copy to or from a buffer, and maps this number of bytes after the copy.
-    pub(super) fn submit(
+    pub(crate) fn submit(
         &mut self,
         buffer: wgpu::Buffer,
         mapped: u64,
@@ -75,14 +75,14 @@ impl<'a> Ring<'a> {
     }
 
     /// Waits for the oldest submitted copy. Returns its buffer, and the number of mapped bytes.
-    pub(super) fn first(&mut self) -> Result<Option<(wgpu::Buffer, u64)>, Error> {
+    pub(crate) fn first(&mut self) -> Result<Option<(wgpu::Buffer, u64)>, Error> {
         let Some((buffer, mapping, mapped)) = self.under_way.pop_front() else { return Ok(None) };
         mapping.finish(self.context)?;
         Ok(Some((buffer, mapped)))
     }
 
     /// Leaves a buffer to the next transfer.
-    pub(super) fn keep(&self, buffer: wgpu::Buffer) {
+    pub(crate) fn keep(&self, buffer: wgpu::Buffer) {
         lock(self.kept).push(buffer);
     }
 }
@@ -101,7 +101,7 @@ pub struct Upload<'a> {
 
 impl<'a> Upload<'a> {
     /// Begins to bring `room` bytes to the beginning of a buffer.
-    pub(super) fn new(gpu: &'a Gpu, to: &'a wgpu::Buffer, room: u64) -> Self {
+    pub(crate) fn new(gpu: &'a Gpu, to: &'a wgpu::Buffer, room: u64) -> Self {
         Self { ring: Ring::new(gpu, wgpu::MapMode::Write), to, room, submitted: 0, filling: None }
     }
 
@@ -180,7 +180,7 @@ impl Gpu {
     }
 
     /// Fills `to` from the beginning of a buffer.
-    pub(super) fn download_to(&self, from: &wgpu::Buffer, to: &mut [u8]) -> Result<(), Error> {
+    pub(crate) fn download_to(&self, from: &wgpu::Buffer, to: &mut [u8]) -> Result<(), Error> {
         let bytes = to.len() as u64;
         let mut rest = to;
         self.download(from, bytes, |block| {
@@ -193,7 +193,7 @@ impl Gpu {
     }
 
     /// Brings the first bytes of a buffer to `take`, block by block and in order.
-    pub(super) fn download(
+    pub(crate) fn download(
         &self,
         from: &wgpu::Buffer,
         bytes: u64,
@@ -208,7 +208,7 @@ impl Gpu {
 
     /// Brings bytes to `take`, block by block and in order. `record` records the commands that copy a block to the
     /// beginning of a buffer; it gets the place of the block and its length.
-    pub(super) fn download_by(
+    pub(crate) fn download_by(
         &self,
         bytes: u64,
         mut record: impl FnMut(&mut wgpu::CommandEncoder, &wgpu::Buffer, u64, u64) -> Result<(), Error>,

@@ -18,6 +18,9 @@
 //! - The name of a day of the week is not compared with the date.
 //! - The blanks within a time may be tabs.
 
+pub mod day_month;
+pub mod format;
+
 /// Nanoseconds per second.
 pub(crate) const SECOND: i128 = 1_000_000_000;
 

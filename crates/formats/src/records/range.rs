@@ -3,7 +3,7 @@
 /// The start and end of a record in one word, which sorts in the order of the input, since the start is
 /// the upper half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range(pub(super) u64);
+pub struct Range(pub(crate) u64);
 
 impl Range {
     /// Creates the range from `begin` to before `end`.

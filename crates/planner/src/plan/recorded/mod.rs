@@ -12,14 +12,19 @@
 //!                offsets of short segments [begin] [check] arguments of the pass over all of them
 //! ```
 
+mod beside;
+mod callers;
+
 use std::fmt::Write;
 
 use gpusort_shaders::wgsl;
 
-use super::{Callers, longest_row, segment_groups};
+pub use self::beside::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, Narrow, UNIQUE_TILE, unique_words};
+pub use self::callers::Callers;
 use crate::error::{Error, at_most};
 use crate::kernels::{FIRST_CLASS_LOG2, FusedTile, Group, Select, constants, most_segments};
 use crate::limits::Limits;
+use crate::plan::{longest_row, segment_groups};
 
 /// Words of the description of segments before its list of long segments, and words of each long segment.
 const BEGINS: u32 = 32;

@@ -7,10 +7,10 @@ use anyhow::bail;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gpusort_base::human;
 
-use super::meant;
+use crate::cli::remedies;
 
 /// Prints help if requested, else the error.
-pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
+pub(in crate::cli) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
     if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         if let Some(hint) = hint(&error) {
             bail!(hint);
@@ -23,7 +23,7 @@ pub(super) fn answer(error: clap::Error) -> anyhow::Result<ExitCode> {
         // In colours.
         error.print()?;
     } else {
-        super::print(&error.render().to_string())?;
+        crate::cli::print(&error.render().to_string())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -61,10 +61,11 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
 fn variable(error: &clap::Error) -> Option<String> {
     let option = text(error, ContextKind::InvalidArg)?.split(' ').next()?.strip_prefix("--")?;
     let name = format!("GPUSORT_{}", option.replace('-', "_").to_uppercase());
-    let variable = super::variables().find(|variable| *variable == *name)?.into_string().ok()?;
+    let variable = crate::cli::variables().find(|variable| *variable == *name)?.into_string().ok()?;
     // An error from a variable disappears when the environment is ignored.
-    let typed = super::command().mut_subcommands(|command| command.mut_args(|argument| argument.env(None)));
-    let typed = typed.try_get_matches_from(&*super::ARGUMENTS).err();
+    let typed =
+        crate::cli::command().mut_subcommands(|command| command.mut_args(|argument| argument.env(None)));
+    let typed = typed.try_get_matches_from(&*crate::cli::ARGUMENTS).err();
     let same = |kind| typed.as_ref().is_some_and(|typed| text(typed, kind) == text(error, kind));
     (!(same(ContextKind::InvalidArg) && same(ContextKind::InvalidValue))).then_some(variable)
 }
@@ -76,5 +77,5 @@ fn hint(error: &clap::Error) -> Option<String> {
         ErrorKind::UnknownArgument => ContextKind::InvalidArg,
         _ => return None,
     };
-    meant::by_arguments(text(error, argument)?)
+    remedies::by_arguments(text(error, argument)?)
 }

@@ -2,12 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use super::{
+use crate::error::Error;
+use crate::kernels::{Batch, Dispatch, Radix, RadixWork};
+use crate::plan::{
     Algorithm, Elements, KeyTransform, LEADING_FROM, Limits, Plan, RadixTuning, Shape, Variant, best_variant,
     leading, radix, segments, select, tuning,
 };
-use crate::error::Error;
-use crate::kernels::{Batch, Dispatch, Radix, RadixWork};
 
 /// The settings of plans for a caller's elements on one device.
 #[derive(Clone, Copy, Debug)]

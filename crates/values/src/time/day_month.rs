@@ -118,7 +118,7 @@ fn number(text: &[u8]) -> Option<(u8, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time_format::TimeFormat;
+    use crate::time::format::TimeFormat;
 
     fn patterns(fields: &[&str]) -> (bool, Vec<&'static str>) {
         let set = fields.iter().fold(DayMonth::ALL, |set, field| set.and(DayMonth::of(field.as_bytes())));

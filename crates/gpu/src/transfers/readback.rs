@@ -2,18 +2,18 @@
 
 use std::sync::mpsc;
 
-use super::context::Context;
+use crate::context::Context;
 use gpusort_base::error::Error;
 
 /// A buffer on its way to being mapped.
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     result: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
     submission: wgpu::SubmissionIndex,
 }
 
 impl Mapping {
     /// Maps the first bytes of a buffer once this submission is done.
-    pub(super) fn start(
+    pub(crate) fn start(
         buffer: &wgpu::Buffer,
         mode: wgpu::MapMode,
         bytes: u64,
@@ -28,7 +28,7 @@ impl Mapping {
     }
 
     /// Waits for the mapping.
-    pub(super) fn finish(self, context: &Context) -> Result<(), Error> {
+    pub(crate) fn finish(self, context: &Context) -> Result<(), Error> {
         let poll = wgpu::PollType::Wait { submission_index: Some(self.submission), timeout: None };
         context.device.poll(poll).map_err(Error::device)?;
         context.check()?;
@@ -37,16 +37,16 @@ impl Mapping {
 }
 
 /// A small buffer through which the host reads a few words: the target of copies before [`Self::collect`].
-pub(super) struct Readback(pub(super) wgpu::Buffer);
+pub(crate) struct Readback(pub(crate) wgpu::Buffer);
 
 impl Readback {
-    pub(super) fn new(context: &Context, bytes: u64) -> Result<Self, Error> {
+    pub(crate) fn new(context: &Context, bytes: u64) -> Result<Self, Error> {
         let usage = wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ;
         Ok(Self(context.buffer("words", bytes, usage)?))
     }
 
     /// The words at the beginning of `from`, after all submitted commands and the commands in `encoder`.
-    pub(super) fn read<T: bytemuck::Pod>(
+    pub(crate) fn read<T: bytemuck::Pod>(
         &self,
         context: &Context,
         mut encoder: wgpu::CommandEncoder,
@@ -57,7 +57,7 @@ impl Readback {
     }
 
     /// All words, after all submitted commands and the commands in `encoder`.
-    pub(super) fn collect<T: bytemuck::Pod>(
+    pub(crate) fn collect<T: bytemuck::Pod>(
         &self,
         context: &Context,
         encoder: wgpu::CommandEncoder,

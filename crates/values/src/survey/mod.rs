@@ -7,13 +7,16 @@
 //! The kinds, in this order: number, time, size, duration, version, text. Numbers or times beside
 //! words fit no kind. Surveys of neighbouring parts of a column merge into one.
 
-use crate::day_month::DayMonth;
-pub use crate::decision::{Apart, Decision, Example, Found, Note};
+pub mod decision;
+pub mod spelling;
+
 use crate::digits::{split_digits, split_sign};
 use crate::duration::{self, Shape};
 use crate::json::Json;
 use crate::number::{self, Seen, Sign};
-use crate::spelling::Spelling;
+pub use crate::survey::decision::{Apart, Decision, Example, Found, Note};
+use crate::survey::spelling::Spelling;
+use crate::time::day_month::DayMonth;
 use crate::time::{self, Time, TimeForm};
 use crate::version;
 

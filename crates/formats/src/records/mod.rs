@@ -1,12 +1,14 @@
 //! Numbers that a sort keeps without their text, and prints again.
 
+pub mod print;
+pub mod range;
+
 use std::io::{self, Write};
 
 use gpusort_order::key::{Form, KeyMap, Word};
 use gpusort_values::number::POWERS;
 use half::f16;
 
-use super::print;
 use crate::key_buf::{KeyBuf, by_width, in_one};
 use crate::memory::prefetch;
 
