@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the unit tests of the library for the CPU and for files under a sanitizer, which must also notice a planted fault:
+# Runs the unit tests of the crates that use memory by pointers under a sanitizer, which must also notice a planted fault:
 #
 #   sh tests/sanitizers.sh address   memory faults, by AddressSanitizer
 set -eu
@@ -15,8 +15,7 @@ export ASAN_OPTIONS=detect_leaks=0
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR="$PWD/target/sanitizer" GPUSORT_TESTS=quick \
     CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OPT_LEVEL=1
 run() {
-    cargo test --quiet --release --locked --no-default-features --features gpusort/files --lib --package gpusort --package gpusort-base \
-        --package gpusort-cpu --package gpusort-engine --target $target -- "$@"
+    cargo test --quiet --release --locked --lib --package gpusort-base --package gpusort-cpu --target $target -- "$@"
 }
 
 run
