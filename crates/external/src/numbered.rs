@@ -11,7 +11,7 @@ use gpusort_formats::records::range::Range;
 use gpusort_formats::text::Text;
 
 use super::frames::{Frame, FramePayload, RunFormat, SortedRun};
-use super::records::{self, Emit, Records};
+use super::records::{self, Emit, MergeSpec};
 use super::spill::Folders;
 use super::steps::merge_down;
 use crate::error::Error;
@@ -95,7 +95,7 @@ impl<'a> Numbered<'a> {
         self.spill()?;
         let bytes = usize::try_from(self.budget.bytes() / 32).unwrap_or(usize::MAX);
         let (budget, folders) = (self.budget, &mut self.folders);
-        let records = |emit, first| Records {
+        let records = |emit, first| MergeSpec {
             selection: Selection { unique: false, first },
             emit,
             bytes,

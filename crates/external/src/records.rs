@@ -153,11 +153,11 @@ pub(crate) fn merge_inputs(
         }
     }
     head.write(to).map_err(|error| to.failed(error))?;
-    merge_all(runs, &Records { selection, emit: Emit::Records, bytes, orders: &how.orders() }, to, progress)
+    merge_all(runs, &MergeSpec { selection, emit: Emit::Records, bytes, orders: &how.orders() }, to, progress)
 }
 
 /// The parameters of a merge.
-pub struct Records<'a> {
+pub struct MergeSpec<'a> {
     /// The records to write.
     pub selection: Selection,
     /// The output.
@@ -168,7 +168,7 @@ pub struct Records<'a> {
     pub orders: &'a [KeyOrder],
 }
 
-impl Records<'_> {
+impl MergeSpec<'_> {
     /// Returns the bytes that the runs share; the rest is for a run that limits the steps.
     fn shared(&self) -> u64 {
         self.bytes as u64 / 4 * 3
@@ -182,7 +182,7 @@ impl Records<'_> {
 /// I/O errors; a run that was changed.
 pub fn merge(
     runs: Vec<SortedRun>,
-    records: &Records,
+    records: &MergeSpec,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
@@ -203,7 +203,7 @@ pub fn merge(
 /// The first error of an input or a run, of `gather` or of `write`.
 pub fn merge_rows<T: Send>(
     sources: Vec<(Pieces, u64)>,
-    records: &Records,
+    records: &MergeSpec,
     gather: impl Fn(&[&Piece], Vec<(usize, usize)>) -> Result<T, Error>,
     write: impl FnMut(T) -> Result<(), Error> + Send,
     progress: &mut dyn FnMut(u64),
@@ -222,7 +222,7 @@ pub fn merge_rows<T: Send>(
 /// Merges sorted runs.
 fn merge_all(
     mut runs: Vec<Run>,
-    records: &Records,
+    records: &MergeSpec,
     to: &mut Output,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Merged, Error> {
@@ -249,7 +249,7 @@ fn merge_all(
 /// last merged record. `finish` makes the output of the parts.
 fn merge_some<T>(
     runs: &mut [Run],
-    records: &Records,
+    records: &MergeSpec,
     left: u64,
     last: &mut Option<Vec<u8>>,
     finish: impl FnOnce(&[&Piece], Vec<MergedPart>) -> Result<T, Error>,
@@ -468,7 +468,7 @@ fn merge_part<'a, K: Ord + Copy, F: Fn(usize) -> K>(
     pieces: &[&'a Piece],
     runs_of: &[usize],
     [from, to]: [&[usize]; 2],
-    records: &Records,
+    records: &MergeSpec,
     last: Option<K>,
     keys_of: impl Fn(&'a Piece) -> F,
 ) -> MergedPart {

@@ -28,7 +28,7 @@ use gpusort_base::parallel::{self, Meanwhile};
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
 use gpusort_external::ElementForm;
-use gpusort_formats::batch::Keyed;
+use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::binary::{self, BinaryInput};
 use gpusort_formats::fields::InputKind;
 use gpusort_formats::numbers::span::Census;
@@ -76,7 +76,7 @@ impl Answer {
     }
 
     /// Gives each counted record the number of records that it stands for.
-    pub(super) fn numbered(self, records: Keyed, how: &InputSpec) -> Keyed {
+    pub(super) fn numbered(self, records: KeyedBatch, how: &InputSpec) -> KeyedBatch {
         let are_groups = self == Self::CountsOfKeys && matches!(how.kind, InputKind::Table(_));
         if are_groups || !self.is_counted() { records } else { records.numbered(None) }
     }
@@ -101,7 +101,7 @@ pub(super) enum Content<'a> {
     /// Elements, or numbers to print as they were read.
     Numbers { keys: Incoming<'a>, map: KeyMap, print: Print },
     /// Records, with the words that order them once these are made of their keys.
-    Records { records: Keyed, words: Option<Words<'static>> },
+    Records { records: KeyedBatch, words: Option<Words<'static>> },
 }
 
 impl Content<'_> {
@@ -110,10 +110,12 @@ impl Content<'_> {
     /// # Errors
     ///
     /// Errors from reading the remaining input.
-    pub(super) fn into_records(self, how: &InputSpec) -> Result<Keyed, Error> {
+    pub(super) fn into_records(self, how: &InputSpec) -> Result<KeyedBatch, Error> {
         Ok(match self {
             Content::Records { records, .. } => records,
-            Content::Numbers { keys, map, print } => Keyed::of_numbers(&keys.collect()?, map, print, how),
+            Content::Numbers { keys, map, print } => {
+                KeyedBatch::of_numbers(&keys.collect()?, map, print, how)
+            }
         })
     }
 }
@@ -226,7 +228,7 @@ impl<'a> Dataset<'a> {
         Ok(match &mut self.content {
             Content::Numbers { keys, map, print } => {
                 let all = std::mem::replace(keys, KeyBuf::new(KeyWords::One).into()).collect()?;
-                let census = Keyed::of_numbers(&all, *map, *print, how).census();
+                let census = KeyedBatch::of_numbers(&all, *map, *print, how).census();
                 *keys = all.into();
                 census
             }
@@ -308,7 +310,7 @@ impl<'a> Dataset<'a> {
 ///
 /// See [`Sorter::run`].
 pub(super) fn order_records(
-    records: &Keyed,
+    records: &KeyedBatch,
     words: Words,
     sorter: &Sorter,
     ask: &OutputSpec,
@@ -348,7 +350,7 @@ enum Written {
     /// Writes elements or positions in this form; the words are their keys with this map.
     Elements(KeyMap, ElementForm),
     /// Writes these records; words of 32 bits are their indices, words of 64 bits their places.
-    Records(Keyed),
+    Records(KeyedBatch),
 }
 
 impl<'a> Outcome<'_, 'a> {

@@ -21,7 +21,7 @@ use gpusort_base::format::Format;
 use gpusort_engine::sorter::{Request, Sorter};
 use gpusort_external::frames::{FramePayload, RunFormat, SortedRun};
 use gpusort_external::{Folders, differences, partition};
-use gpusort_formats::batch::Keyed;
+use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::binary::BinaryInput;
 use gpusort_formats::fields::{self, Dialect, Head, Known};
 use gpusort_formats::records::Print;
@@ -170,7 +170,7 @@ impl<'a> Sort<'a> {
         if job.decisions.how.bits().is_none() {
             let end = fields::end_of_first_row(&bytes, dialect).unwrap_or(bytes.len());
             let text = Text::of_one(&name, bytes[..end].to_vec(), None, dialect.fields.line_end());
-            head = Keyed::read(text, &job.decisions.how, &mut known)?.head;
+            head = KeyedBatch::read(text, &job.decisions.how, &mut known)?.head;
         }
         Ok(Task { job, known, head })
     }
@@ -403,7 +403,8 @@ impl Task<'_> {
             Content::Numbers { keys, map, .. } if self.is_bits() => {
                 let request = Request::keys(keys).select(ask.selection).by(ask.method);
                 let keys = sorter.run(request, &mut |_, _| {})?.words;
-                let key = |at| Keyed::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0);
+                let key =
+                    |at| KeyedBatch::of_numbers(&keys.range(at..at + 1), map, Print::Shortest, how).row(0);
                 let ranges = cut.write(keys.len(), key, |range| {
                     let keys = keys.range(range);
                     let bytes =

@@ -7,7 +7,7 @@ use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_engine::sorter::{Sorted, Sorter};
-use gpusort_formats::batch::Keyed;
+use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::fields::{Dialect, Fields, KeySpec, Known, ResolvedKey};
 use gpusort_formats::{InputKind, InputSpec, LineEnd, Text};
 use gpusort_order::Method;
@@ -24,7 +24,7 @@ pub fn order_lines(lines: Vec<u8>, sorter: &Sorter, method: Method) -> Result<(D
     let by = KeySpec::default();
     let how = InputSpec { kind, keys: vec![ResolvedKey::record(&by)], by, columns: 1 };
     let text = Text::of_one("lines", lines, None, LineEnd::Lf);
-    let mut records = Keyed::read(text, &how, &mut Known::default())?;
+    let mut records = KeyedBatch::read(text, &how, &mut Known::default())?;
     let start = Instant::now();
     let words = records.take_words(false);
     let ask = OutputSpec {

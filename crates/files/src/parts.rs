@@ -11,11 +11,11 @@ use gpusort_base::error::Error;
 use gpusort_base::parallel::Meanwhile;
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_formats::Counts;
-use gpusort_formats::batch::Keyed;
+use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::chunks::Chunks;
 use gpusort_formats::fields::{Groups, InputKind, InputSpec};
-use gpusort_formats::records::Records;
+use gpusort_formats::records::PrintedNumbers;
 use gpusort_formats::text::BLOCK;
 use gpusort_formats::{Input, Print, Text, binary, fields, numbers};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -161,7 +161,7 @@ impl<'a> Parts<'a> {
                     progress(chunks.bytes);
                 }
                 let (text, numbers) = groups.take();
-                let mut records = Keyed::read(text, self.how, known)?.numbered(Some(&numbers));
+                let mut records = KeyedBatch::read(text, self.how, known)?.numbered(Some(&numbers));
                 let kept = records.pieces.iter().flat_map(|piece| &piece.positions).sum::<u64>();
                 records.counts.skipped = numbers.iter().sum::<u64>() - kept;
                 parsing = start.elapsed().saturating_sub(reading);
@@ -231,10 +231,10 @@ fn part(text: Text, how: &InputSpec, known: &mut fields::Known) -> Result<Conten
         known.passed += text.size();
         return Ok(of_records(records));
     }
-    Ok(Content::Records { records: Keyed::read(text, how, known)?, words: None })
+    Ok(Content::Records { records: KeyedBatch::read(text, how, known)?, words: None })
 }
 
-fn of_records<'a>(Records { order: map, keys, print }: Records) -> Content<'a> {
+fn of_records<'a>(PrintedNumbers { order: map, keys, print }: PrintedNumbers) -> Content<'a> {
     Content::Numbers { keys: keys.into(), map, print }
 }
 

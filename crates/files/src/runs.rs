@@ -23,7 +23,9 @@ use gpusort_base::format::Format;
 use gpusort_base::parallel;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::frames::{Frame, FramePayload, RunFormat, SortedRun};
-use gpusort_external::{BESIDE_BYTES, ElementForm, Elements, Emit, Folders, Merged, Records, Source, Spill};
+use gpusort_external::{
+    BESIDE_BYTES, ElementForm, Elements, Emit, Folders, MergeSpec, Merged, Source, Spill,
+};
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::Head;
 use gpusort_formats::numbers::span::Census;
@@ -350,7 +352,7 @@ impl<'a> Runs<'a> {
         let beside = BESIDE_BYTES + 16 + 64 * (orders.len() as u64).saturating_sub(1);
         let times = 4 + texts + beside.div_ceil(length);
         let bytes = usize::try_from(memory / times).unwrap_or(usize::MAX);
-        gpusort_external::merge_records(runs, &Records { selection, emit, bytes, orders }, to, progress)
+        gpusort_external::merge_records(runs, &MergeSpec { selection, emit, bytes, orders }, to, progress)
     }
 }
 

@@ -9,7 +9,7 @@ use gpusort_base::error::Error;
 use gpusort_base::parallel;
 use gpusort_engine::key_buf::{KeyBuf, KeyWidth, by_width};
 use gpusort_external::frames::checksum;
-use gpusort_formats::batch::{Keyed, shown};
+use gpusort_formats::batch::{KeyedBatch, shown};
 use gpusort_formats::binary;
 use gpusort_formats::fields::InputSpec;
 use gpusort_formats::places::Places;
@@ -61,13 +61,13 @@ impl Tally {
 }
 
 /// Returns the keys of a record, as messages show them.
-fn shown_of(records: &Keyed, record: usize, how: &InputSpec) -> Vec<String> {
+fn shown_of(records: &KeyedBatch, record: usize, how: &InputSpec) -> Vec<String> {
     let (piece, record) = Places::of(&records.pieces).find(record as u32);
     shown(piece, record, how, None).1
 }
 
 /// Returns the sum of the checksums of records.
-fn sum_of(records: &Keyed) -> u64 {
+fn sum_of(records: &KeyedBatch) -> u64 {
     let sums = parallel::map_parts(&records.pieces, |piece| {
         let mut bytes = Vec::new();
         (0..piece.len()).fold(0_u64, |sum, record| {

@@ -51,7 +51,7 @@ impl Default for Stretches {
 
 /// Records of a part of the input, in input order.
 #[derive(Default)]
-pub struct Keyed {
+pub struct KeyedBatch {
     /// The records, in the pieces that cores read.
     pub pieces: Vec<Piece>,
     /// The lines before the records.
@@ -69,7 +69,7 @@ pub struct Keyed {
 /// The mark, in the place of a record, of a number with other spellings.
 const RESPELLED: u64 = 1 << 31;
 
-impl Keyed {
+impl KeyedBatch {
     /// Reads a part of a text. If records are left out, the remaining ones get their positions in this
     /// part.
     ///

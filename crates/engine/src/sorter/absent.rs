@@ -6,7 +6,7 @@ use gpusort_order::Shape;
 #[cfg(feature = "costs")]
 use gpusort_planner::plan::Crossovers;
 
-use super::{Job, Lines, Method, Ordered, Progress};
+use super::{DeviceJob, Lines, Method, Ordered, Progress};
 use crate::gpu::Gpu;
 use crate::report::Report;
 use gpusort_base::error::Error;
@@ -31,7 +31,12 @@ impl OnGpu {
         match *self {}
     }
 
-    pub(super) fn perform<'s>(&'s self, _: &'s [Self], _: Job, _: Progress) -> Result<Ordered<'s>, Error> {
+    pub(super) fn perform<'s>(
+        &'s self,
+        _: &'s [Self],
+        _: DeviceJob,
+        _: Progress,
+    ) -> Result<Ordered<'s>, Error> {
         match *self {}
     }
 

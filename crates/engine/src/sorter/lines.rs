@@ -13,7 +13,7 @@ use gpusort_order::Shape;
 
 use super::on_gpu::{OnDevice, OnGpu, Placed, report};
 use super::partitions::MOST;
-use super::planned::{Planned, Task, first_that_fits};
+use super::planned::{PlannedSort, Task, first_that_fits};
 use super::resident::{Merging, ResidentRuns};
 use super::{Lines, Method};
 use crate::gpu::execute;
@@ -113,7 +113,7 @@ impl OnGpu {
         let upload = placed.allocating + start.elapsed();
         let Some(task) = n.map(|n| task(n as usize)) else { return Ok(None) };
         let plans = task.plans(&gpu.info().limits, self.crossovers());
-        let (Planned { plan, algorithm, variant }, (), lacked) =
+        let (PlannedSort { plan, algorithm, variant }, (), lacked) =
             first_that_fits(plans, |plan| buffers.refit(gpu, plan))?;
         let done = execute(gpu, &plan, &buffers, |_| {})?;
         let why = task.why(algorithm, self.crossovers(), lacked.as_ref());

@@ -1,7 +1,7 @@
 //! One request, one result: keys in, and sorted keys, positions or records out, on the chosen device.
 //!
 //! A device does one thing: it sorts keys of one word, or finds the first of them, and returns the requested
-//! result (`Job`). This module builds every other request from such sorts, in one way for all devices:
+//! result (`DeviceJob`). This module builds every other request from such sorts, in one way for all devices:
 //!
 //! * Records of several words are sorted by the last word, then by the word before it, and so on to the
 //!   first: because every sort is stable, earlier words decide, and later words break ties. Tables pack
@@ -295,7 +295,7 @@ fn recorded<'a>(words: KeyBuf<'a>, records: Option<&KeyBuf>) -> KeyBuf<'a> {
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// Work that a device does at once.
-struct Job<'a> {
+struct DeviceJob<'a> {
     keys: Incoming<'a>,
     result: ResultKind<'a>,
     /// The number of wanted elements from the start of the result; a shorter result is wanted whole.
@@ -303,7 +303,7 @@ struct Job<'a> {
     method: Method,
 }
 
-impl Job<'_> {
+impl DeviceJob<'_> {
     fn shape(&self) -> Shape {
         Shape { key: self.keys.width, payload: !matches!(self.result, ResultKind::Keys) }
     }
@@ -423,10 +423,10 @@ impl Sorter {
     pub fn order(&self, request: Request, progress: Progress) -> Result<Ordered<'_>, Error> {
         let Request { keys, further, mut result, selection: Selection { unique, first }, method } = request;
         if further.is_empty() && !unique {
-            return self.perform(Job { keys, result, first, method }, progress);
+            return self.perform(DeviceJob { keys, result, first, method }, progress);
         }
         if let ResultKind::Keys = result {
-            let sorted = self.perform(Job { keys, result, first: None, method }, progress)?.bring()?;
+            let sorted = self.perform(DeviceJob { keys, result, first: None, method }, progress)?.bring()?;
             let (words, repeated) = distinct(sorted.words, first);
             return Ok(Sorted { words, repeated, report: sorted.report }.into());
         }
@@ -436,7 +436,7 @@ impl Sorter {
         assert!(words.iter().all(|word| word.len() == words[0].len()), "each record has all words");
         let mut before = None;
         if first.is_some() && !unique {
-            let job = Job { keys: words[0].borrowed().into(), result: ResultKind::Keys, first, method };
+            let job = DeviceJob { keys: words[0].borrowed().into(), result: ResultKind::Keys, first, method };
             let best = self.perform(job, progress)?.bring()?;
             let candidates = positions_up_to(&words[0], &best.words);
             words = words.into_iter().map(|word| word.gathered(&candidates)).collect();
@@ -475,7 +475,7 @@ impl Sorter {
     }
 
     /// Runs a job that the device can do at once.
-    fn perform(&self, job: Job, progress: Progress) -> Result<Ordered<'_>, Error> {
+    fn perform(&self, job: DeviceJob, progress: Progress) -> Result<Ordered<'_>, Error> {
         match &self.gpus[..] {
             [] => on_cpu::sort(job, progress),
             all @ [first, ..] => first.perform(all, job, progress),
@@ -490,7 +490,7 @@ impl Sorter {
         progress: Progress,
     ) -> Result<(Vec<u32>, Report), Error> {
         let mut argsort = |keys: KeyBuf| {
-            let job = Job { keys: keys.into(), result: ResultKind::Positions, first: None, method };
+            let job = DeviceJob { keys: keys.into(), result: ResultKind::Positions, first: None, method };
             let sorted = self.perform(job, progress)?.bring()?;
             Ok::<_, Error>((sorted.words.into_vec::<u32>().expect("positions have 32 bits"), sorted.report))
         };

@@ -2,7 +2,7 @@
 
 use gpusort_order::{Algorithm, Pair, is_few};
 
-use super::{Job, Method, Ordered, Progress, ResultKind, Sorted, number_of_records};
+use super::{DeviceJob, Method, Ordered, Progress, ResultKind, Sorted, number_of_records};
 use crate::key_buf::{KeyBuf, by_width};
 use crate::report::{Form, Ran, Report};
 use gpusort_base::clock::Instant;
@@ -10,8 +10,8 @@ use gpusort_base::error::Error;
 use gpusort_cpu::{self as cpu, Piece};
 
 /// Does a job on all cores.
-pub(super) fn sort(job: Job, progress: Progress) -> Result<Ordered<'static>, Error> {
-    let Job { keys, result, first, method } = job;
+pub(super) fn sort(job: DeviceJob, progress: Progress) -> Result<Ordered<'static>, Error> {
+    let DeviceJob { keys, result, first, method } = job;
     let keys = keys.collect()?;
     let n = keys.len();
     let few = first.map(|first| first.min(n)).filter(|&few| method.algorithm.is_none() && is_few(few, n));

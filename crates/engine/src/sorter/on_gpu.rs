@@ -8,8 +8,8 @@ use std::time::Duration;
 use gpusort_order::{Algorithm, Item, KeyWords};
 use gpusort_planner::plan::{Crossovers, Plan, Shape};
 
-use super::planned::{Planned, Task, first_that_fits};
-use super::{Incoming, Job, Method, Ordered, Place, Progress, Remote, partitions};
+use super::planned::{PlannedSort, Task, first_that_fits};
+use super::{DeviceJob, Incoming, Method, Ordered, Place, Progress, Remote, partitions};
 use crate::gpu::{Buffers, Gpu, ResidentRun, TextKernels, execute};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::report::{Form, Ran, Report};
@@ -143,7 +143,7 @@ impl OnGpu {
     pub(super) fn perform<'s>(
         &'s self,
         all: &'s [Self],
-        job: Job,
+        job: DeviceJob,
         progress: Progress,
     ) -> Result<Ordered<'s>, Error> {
         if all.len() > 1 && job.keys.n >= FEW {
@@ -152,7 +152,7 @@ impl OnGpu {
         let task = Task { n: job.keys.n, first: job.first, shape: job.shape(), method: job.method };
         match self.place(task) {
             Ok(placed) => {
-                let Job { keys, result, .. } = job;
+                let DeviceJob { keys, result, .. } = job;
                 let n = keys.n;
                 let (sorted, report) = self.sort_from(keys, placed, None, progress)?;
                 let (count, place) = (sorted.count, Place::Device(Box::new(sorted), result.records(n)));
@@ -174,7 +174,7 @@ impl OnGpu {
     ) -> Result<(OnDevice<'_>, Report), Error> {
         let Placed { task, planned, mut buffers, lacked, allocating } = placed;
         let Task { n, first, shape, method } = task;
-        let Planned { plan, algorithm, variant } = planned;
+        let PlannedSort { plan, algorithm, variant } = planned;
         let why = task.why(algorithm, &self.crossovers, lacked.as_ref());
         let plan = match begin {
             Some(begin) => {
@@ -251,7 +251,7 @@ pub(super) fn report(
 /// A plan for a task, and the room for it.
 pub(super) struct Placed {
     task: Task,
-    pub(super) planned: Planned,
+    pub(super) planned: PlannedSort,
     pub(super) buffers: Buffers,
     /// The error of a faster plan.
     pub(super) lacked: Option<Error>,

@@ -22,7 +22,7 @@ use gpusort_order::{Item, KeyWords, Pair, Shape};
 use super::on_gpu::OnGpu;
 use super::planned::Task;
 use super::resident::{Gathered, Merging, ResidentRuns};
-use super::{Job, Method, Ordered, Place, Progress, number_of_records};
+use super::{DeviceJob, Method, Ordered, Place, Progress, number_of_records};
 use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::{Form, Report};
 use gpusort_base::clock::{Clock, Elapsed, Instant};
@@ -41,9 +41,9 @@ pub(super) const MOST: usize = 1 << 28;
 const LEAST: usize = 1 << 16;
 
 /// Sorts on these GPUs, at least one.
-pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: Job, progress: Progress) -> Result<Ordered<'s>, Error> {
+pub(super) fn sort<'s>(gpus: &'s [OnGpu], job: DeviceJob, progress: Progress) -> Result<Ordered<'s>, Error> {
     let shape = job.shape();
-    let Job { keys, result, first, method } = job;
+    let DeviceJob { keys, result, first, method } = job;
     let keys = keys.collect()?;
     let (n, positions) = (keys.len(), shape.payload);
     if positions {

@@ -10,7 +10,7 @@ use gpusort_base::human::grouped;
 
 /// A planned sort on a GPU.
 #[derive(Clone, Debug)]
-pub(super) struct Planned {
+pub(super) struct PlannedSort {
     /// The passes.
     pub(super) plan: Plan,
     /// The algorithm.
@@ -47,7 +47,7 @@ impl Task {
         self,
         limits: &Limits,
         crossovers: &Crossovers,
-    ) -> impl Iterator<Item = Result<Planned, Error>> {
+    ) -> impl Iterator<Item = Result<PlannedSort, Error>> {
         let Task { n, first, shape, method } = self;
         let algorithms = self.algorithms(limits, crossovers);
         let whole = algorithms.last().filter(|_| first.is_some()).map(|&last| (last, None));
@@ -60,7 +60,7 @@ impl Task {
                     Some(first) => Plan::first(first, n, algorithm, variant, shape, limits)?,
                     None => Plan::new(algorithm, variant, n, shape, limits)?,
                 };
-                Ok(Planned { plan, algorithm, variant })
+                Ok(PlannedSort { plan, algorithm, variant })
             },
         )
     }
@@ -93,9 +93,9 @@ impl Task {
 ///
 /// Returns the error of the last plan, or an error that no other plan would avoid.
 pub(super) fn first_that_fits<R>(
-    plans: impl IntoIterator<Item = Result<Planned, Error>>,
+    plans: impl IntoIterator<Item = Result<PlannedSort, Error>>,
     mut room: impl FnMut(&Plan) -> Result<R, Error>,
-) -> Result<(Planned, R, Option<Error>), Error> {
+) -> Result<(PlannedSort, R, Option<Error>), Error> {
     let mut plans = plans.into_iter().peekable();
     let mut lacked = None;
     loop {

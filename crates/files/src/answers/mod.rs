@@ -15,7 +15,7 @@ use gpusort_base::clock::Instant;
 use gpusort_base::error::{Error, Hint};
 use gpusort_base::parallel;
 use gpusort_external::{Folders, Numbered, REPEATED};
-use gpusort_formats::batch::Keyed;
+use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{Fields, Head, InputSpec, Layout};
 use gpusort_formats::piece::Piece;
@@ -272,7 +272,7 @@ impl Write for Answers<'_, '_, '_> {
 }
 
 /// Passes records in this order to the answers. An invalid field repeats no key, unless the fields are counted.
-fn add_all(mut records: Keyed, order: &[u32], answers: &mut Answers) -> io::Result<()> {
+fn add_all(mut records: KeyedBatch, order: &[u32], answers: &mut Answers) -> io::Result<()> {
     let is_counted = answers.answer.is_counted();
     let repeated = if is_counted { repeated(&mut records, order, answers) } else { Vec::new() };
     let (mut bytes, mut added, mut at) = (Vec::new(), Ok(()), 0);
@@ -290,7 +290,7 @@ fn add_all(mut records: Keyed, order: &[u32], answers: &mut Answers) -> io::Resu
 }
 
 /// Returns a flag for each record in this order: whether its key equals the key of the previous record.
-fn repeated(records: &mut Keyed, order: &[u32], answers: &Answers) -> Vec<bool> {
+fn repeated(records: &mut KeyedBatch, order: &[u32], answers: &Answers) -> Vec<bool> {
     /// The number of records that a core takes at once.
     const PART: usize = 1 << 14;
     let (orders, merges_invalid) = (answers.how.orders(), answers.answer.merges_invalid());

@@ -244,7 +244,7 @@ fn coded(columns: &[Column], parts: &[Range<usize>]) -> Result<(Words<'static>, 
         if !is_tied {
             let texts: Vec<&TextColumn> = of_column.iter().filter_map(keys::Column::texts).collect();
             let of_texts;
-            (of_texts, bytes) = codes::of(&texts, room(&codes));
+            (of_texts, bytes) = codes::of_texts(&texts, room(&codes));
             codes.push(of_texts);
         }
         if bytes.is_some() {

@@ -14,7 +14,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::keys::TableKey;
 use super::merge::{EmitRows, added_numbers};
-use super::read::{Reader, Reading, compact, taken};
+use super::read::{Reader, TableScan, compact, taken};
 use super::write::{BATCH, Sink, all_joined, each_gathered, order_of};
 use super::{Tables, group_room, keys, order, room, shape, types};
 use crate::answers::Firsts;
@@ -66,7 +66,7 @@ impl Job<'_> {
     /// Sorts the rows, and passes them to `emit` in order, batch by batch.
     fn each_in_order(
         &self,
-        reading: &Reading,
+        reading: &TableScan,
         devices: &mut dyn ChooseSorter,
         emit: EmitRows,
     ) -> Result<Report, Error> {
@@ -111,7 +111,7 @@ impl Asked<'_> {
         let reading = gpusort_order::Reading::Any;
         (column.order, column.element) = (KeyOrder { reading, ..KeyOrder::ASCENDING }, None);
         let values = keys::find(&column, &tables.schema, tables.all[0].name())?;
-        let reading = Reading::of_all(tables, keys).of_first_rows(&values, most);
+        let reading = TableScan::of_all(tables, keys).of_first_rows(&values, most);
         let limit = group_room(&job.budget);
         let mut sink = Sink::new(tables, reading.schema.clone(), &order_of(keys), output, limit)?;
         let (mut firsts, mut written) = (Firsts::new(&job.budget, most), 0);
@@ -131,7 +131,7 @@ impl Asked<'_> {
         emit: &mut dyn FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (mut left, mut at) = (positions, 0);
-        let mut reader = Reader::new(Reading::of_all(self.tables, self.keys));
+        let mut reader = Reader::new(TableScan::of_all(self.tables, self.keys));
         let limit = room(&self.tables.job.budget) / 4;
         while !left.is_empty()
             && let Some(batches) = reader.next(limit)?
@@ -154,13 +154,13 @@ impl Asked<'_> {
     fn first_of_keys(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
         let Self { tables, keys, most } = self;
         let mut positions = Vec::new();
-        let report = tables.job.each_in_order(&Reading::new(tables, keys), devices, &mut |batch| {
+        let report = tables.job.each_in_order(&TableScan::new(tables, keys), devices, &mut |batch| {
             positions.extend_from_slice(added_numbers(&batch));
             Ok(())
         })?;
         positions.sort_unstable();
         positions.truncate(most);
-        let schema = Reading::of_all(tables, keys).schema;
+        let schema = TableScan::of_all(tables, keys).schema;
         let mut sink = Sink::new(tables, schema, &[], output, group_room(&tables.job.budget))?;
         self.each_at(&positions, &mut |batch| sink.write(batch))?;
         sink.finish()?;
@@ -170,7 +170,7 @@ impl Asked<'_> {
     /// Writes the first row of each key after the number of its rows, in the order of the keys.
     fn counted_rows(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
         let Self { tables, keys, most } = self;
-        let reading = Reading::new(tables, keys);
+        let reading = TableScan::new(tables, keys);
         let [declared, schema] = [&tables.schema, &reading.schema].map(|schema| counted(schema.fields()));
         let out = Tables {
             rows: tables.rows,
@@ -198,7 +198,7 @@ impl Asked<'_> {
     /// Writes the keys after the number of their rows, the greatest numbers first.
     fn counts_of_keys(self, devices: &mut dyn ChooseSorter, output: &mut Output) -> Result<Answered, Error> {
         let Self { tables, keys, most } = self;
-        let reading = Reading::of_counts(tables, keys);
+        let reading = TableScan::of_counts(tables, keys);
         let declared =
             counted(&keys.iter().map(|key| Arc::new(key.column_in(&tables.schema))).collect::<Vec<_>>());
         let columns = reading.arrays(keys, &RecordBatch::new_empty(reading.schema.clone())).arrays;
@@ -238,7 +238,7 @@ impl Asked<'_> {
 fn firsts_of(
     firsts: &mut Firsts,
     values: &[TableKey],
-    reading: &Reading,
+    reading: &TableScan,
     batch: &RecordBatch,
 ) -> Result<Vec<u32>, Error> {
     let mut keys = reading.arrays(values, batch).keys()?;
@@ -278,7 +278,7 @@ struct Groups {
 
 impl Groups {
     /// Adds the next rows, and passes complete groups to `take`.
-    fn add(&mut self, reading: &Reading, batch: &RecordBatch, take: TakeGroups) -> Result<(), Error> {
+    fn add(&mut self, reading: &TableScan, batch: &RecordBatch, take: TakeGroups) -> Result<(), Error> {
         let mut keys = reading.keys_of([batch])?.keys()?;
         keys.make_rows();
         let rows = batch.num_rows() as u32;

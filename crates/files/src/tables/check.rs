@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 
 use super::Tables;
 use super::keys::{KeyArrays, TableKey};
-use super::read::{Reading, taken};
+use super::read::{TableScan, taken};
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, map_parts};
 use gpusort_external::{Disorder, Last};
@@ -67,7 +67,7 @@ pub(super) type Looked = (Option<Piece>, Last, Option<Disorder>);
 
 /// Checks the order of a part by itself. Nulls are counted in `counts`.
 pub(super) fn part_in_order(
-    how: &Reading,
+    how: &TableScan,
     part: Part,
     unique: Option<&[KeyOrder]>,
     counts: Option<&Mutex<Counts>>,
@@ -98,7 +98,7 @@ fn rows_in_order(
     keys: &[TableKey],
     by_parts: bool,
 ) -> Result<Option<Disorder>, Error> {
-    let how = Reading::of_keys(tables, keys);
+    let how = TableScan::of_keys(tables, keys);
     let unique = tables.ask.selection.unique.then_some(&[][..]);
     let show = |piece: &Piece, record, key| how.show(piece, record, key);
     let (mut last, mut done) = (Last::default(), 0);

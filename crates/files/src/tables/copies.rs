@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::check::{bounds_of_parts, part_in_order};
-use super::read::Reading;
+use super::read::TableScan;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::map_parts;
 use gpusort_external::not_sorted;
@@ -29,7 +29,7 @@ pub(super) type Step = (Vec<Part>, Option<Copied>);
 ///
 /// A row group out of order; I/O errors; invalid data.
 pub(super) fn steps(
-    reading: &Reading,
+    reading: &TableScan,
     takes: impl Fn(Part) -> bool,
     counts: &Mutex<Counts>,
 ) -> Result<Vec<Step>, Error> {
@@ -60,7 +60,7 @@ pub(super) fn steps(
             .chain([part])
             .max_by_key(|(at, part)| (last[*at].is_none(), &last[*at], part.table));
     }
-    let how = Reading::of_keys(tables, keys);
+    let how = TableScan::of_keys(tables, keys);
     let copied = map_parts(&alone, |&place| {
         let part = parts[place].1;
         let (first, last, disorder) = part_in_order(&how, part, None, Some(counts))?;

@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use super::copies::{self, Copied};
 use super::keys::KeyArrays;
-use super::read::{Reader, Reading, compact};
+use super::read::{Reader, TableScan, compact};
 use super::write::{Sink, all_joined, order_of};
 use super::{group_room, order, write_positions};
 use crate::columns::arrow::numbers_of;
@@ -25,7 +25,7 @@ use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, lock, map_parts, ranges};
 use gpusort_engine::sorter::Sorter;
-use gpusort_external::{Emit, Last, Merged, Pieces, Records, merge_down, merge_rows, not_sorted};
+use gpusort_external::{Emit, Last, MergeSpec, Merged, Pieces, merge_down, merge_rows, not_sorted};
 use gpusort_external::{Folders, Spill, Spilled};
 use gpusort_formats::arrow::arrays::{self, gathered, interleaved};
 use gpusort_formats::arrow::{Part, failed, unwritten};
@@ -53,7 +53,7 @@ pub(super) enum RunSource {
 /// Runs of the rows of tables.
 pub(super) struct Merging<'a> {
     job: &'a Job<'a>,
-    reading: Reading<'a>,
+    reading: TableScan<'a>,
     folders: Folders,
     runs: Vec<RunSource>,
     /// The number of copied row groups, and of their rows.
@@ -63,7 +63,7 @@ pub(super) struct Merging<'a> {
 }
 
 impl<'a> Merging<'a> {
-    pub(super) fn new(reading: Reading<'a>) -> Self {
+    pub(super) fn new(reading: TableScan<'a>) -> Self {
         let job = reading.tables.job;
         let folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
         Self { job, reading, folders, runs: Vec::new(), copied: [0; 2], open: None }
@@ -324,7 +324,7 @@ impl Merging<'_> {
         });
         let pieces = pieces.collect::<Result<Vec<_>, Error>>()?;
         let (selection, emits) = (self.reading.tables.ask.selection, Emit::Rows);
-        let records = Records { selection, emit: emits, bytes, orders: &[] };
+        let records = MergeSpec { selection, emit: emits, bytes, orders: &[] };
         let gather =
             |pieces: &[&Piece], rows| gathered_rows(&self.reading.whole, pieces, rows).map_err(failed);
         let progress = &mut |read| self.job.watch.set(segment.done + read);

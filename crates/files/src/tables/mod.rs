@@ -28,7 +28,7 @@ use gpusort_order::key::{ElementType, KeyMap};
 
 use self::keys::{KeyArrays, TableKey};
 use self::merge::Merging;
-use self::read::{Reader, Reading};
+use self::read::{Reader, TableScan};
 use self::write::{Sink, order_of};
 use super::dataset::{OutputSpec, write_keys};
 use super::job::{ChooseSorter, Job, To};
@@ -79,7 +79,7 @@ fn group_room(budget: &Budget) -> Option<usize> {
 
 /// Returns the selected rows in the order of these keys, and adds the rows to the report.
 fn order(
-    reading: &Reading,
+    reading: &TableScan,
     arrays: &KeyArrays,
     sorter: &Sorter,
     report: &mut Report,
@@ -108,7 +108,7 @@ impl Job<'_> {
         devices.expect(None);
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Read, Some(tables.rows));
-        let reading = Reading::new(&tables, &keys);
+        let reading = TableScan::new(&tables, &keys);
         let (fits, limit) = tables.limit();
         let few = self.ask.selection.first.filter(|&few| {
             let rows = few as u64;
@@ -144,7 +144,7 @@ impl Job<'_> {
     /// Sorts batches in memory.
     fn sort_batches(
         &self,
-        reading: &Reading,
+        reading: &TableScan,
         batches: Vec<RecordBatch>,
         devices: &mut dyn ChooseSorter,
         output: &mut Output,
@@ -173,7 +173,7 @@ impl Job<'_> {
     /// Sorts parts into runs, which `merge` merges.
     fn sort_in_parts(
         &self,
-        reading: Reading,
+        reading: TableScan,
         devices: &mut dyn ChooseSorter,
         merge: impl FnOnce(&mut Merging) -> Result<Merged, Error>,
     ) -> Result<Report, Error> {
@@ -195,7 +195,7 @@ impl Job<'_> {
         let keys = tables.keys()?;
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Merge, Some(tables.rows));
-        let mut merging = Merging::new(Reading::new(&tables, &keys));
+        let mut merging = Merging::new(TableScan::new(&tables, &keys));
         let merged = merging.write_inputs(&mut output)?;
         self.close(output)?;
         let [copied_groups, copied_rows] = merging.copied;

@@ -29,7 +29,7 @@ pub(super) const ROWS: usize = 1 << 20;
 
 /// Reads parts one after another.
 pub(super) struct Reader<'a> {
-    how: Reading<'a>,
+    how: TableScan<'a>,
     /// The parts still to be read.
     parts: &'a [Part],
     /// The number of rows read.
@@ -43,7 +43,7 @@ type Kept = Vec<(usize, RecordBatch)>;
 
 /// The settings for reading parts.
 #[derive(Clone)]
-pub(super) struct Reading<'a> {
+pub(super) struct TableScan<'a> {
     pub(super) tables: &'a Tables<'a>,
     pub(super) keys: &'a [TableKey],
     /// The columns to read.
@@ -70,7 +70,7 @@ enum Added {
     Counts,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> TableScan<'a> {
     pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
         match tables.job.shuffle {
             Some(seed) => Self::of_all(tables, keys).adding("random", Added::Random(seed)),
@@ -157,7 +157,7 @@ impl<'a> Reading<'a> {
         arrays::batch(&self.whole, columns, rows).map_err(failed)
     }
 
-    /// Returns a batch of [`Reading::numbered`] without the added column.
+    /// Returns a batch of [`TableScan::numbered`] without the added column.
     pub(super) fn unnumbered(&self, batch: RecordBatch) -> Result<RecordBatch, Error> {
         let (_, mut columns, rows) = batch.into_parts();
         columns.truncate(self.schema.fields().len());
@@ -431,7 +431,7 @@ impl<'a> Reading<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(how: Reading<'a>) -> Self {
+    pub(super) fn new(how: TableScan<'a>) -> Self {
         Self { parts: &how.tables.parts, how, rows: 0, open: Box::new(iter::empty()) }
     }
 

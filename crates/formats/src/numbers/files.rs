@@ -22,7 +22,7 @@ use crate::input::opened::{Opened, RegularFile};
 use crate::number::PerLine;
 use crate::order::KeyOrder;
 use crate::parallel::{self, lock};
-use crate::records::Records;
+use crate::records::PrintedNumbers;
 use crate::text::{Before, MARK, PIECE, piece_size};
 
 /// The number of bytes per read, which fits a core's cache.
@@ -55,7 +55,7 @@ const SAMPLE: usize = 1 << 14;
 #[derive(Debug)]
 pub struct FromFiles {
     /// The records, without spelling.
-    pub records: Records,
+    pub records: PrintedNumbers,
     /// Number of bytes read.
     pub bytes: u64,
     /// Average time that a core spent reading.
@@ -562,7 +562,7 @@ mod tests {
             };
             parts += 1;
             passed += part.bytes;
-            let FromFiles { records: Records { order, keys, .. }, .. } = part;
+            let FromFiles { records: PrintedNumbers { order, keys, .. }, .. } = part;
             let mut text = Vec::new();
             crate::records::write_text(keys, order, Print::Shortest, &mut text, |_| {}).unwrap();
             all.extend(String::from_utf8(text).unwrap().lines().map(|line| line.parse::<i128>().unwrap()));

@@ -6,7 +6,7 @@ use super::span::Span;
 use crate::key_buf::KeyBuf;
 use crate::number::{PerLine, Tokens, integer};
 use crate::parallel::map_parts;
-use crate::records::{Print, Records};
+use crate::records::{Print, PrintedNumbers};
 
 /// The tokens of a piece of text as integers, and their properties.
 pub(super) struct Integers {
@@ -159,7 +159,7 @@ fn are_narrow(least: i64, greatest: i64) -> bool {
 }
 
 /// Returns the records of integers, which fit the map's type.
-pub(super) fn records_of(pieces: Vec<Integers>, order: KeyMap) -> Records {
+pub(super) fn records_of(pieces: Vec<Integers>, order: KeyMap) -> PrintedNumbers {
     let keys: KeyBuf = if order.element.key_words() == KeyWords::One {
         // The values fit, so the low half is their two's complement in 32 bits.
         let narrow = |piece: Integers| match piece.values {
@@ -174,5 +174,5 @@ pub(super) fn records_of(pieces: Vec<Integers>, order: KeyMap) -> Records {
         };
         map_parts(pieces, |piece| in_keys(wide(piece), order)).into()
     };
-    Records { order, keys, print: Print::Shortest }
+    PrintedNumbers { order, keys, print: Print::Shortest }
 }

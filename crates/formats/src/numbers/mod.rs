@@ -16,7 +16,7 @@ use gpusort_order::key::{ElementType, KeyMap, Word};
 
 use self::integers::Integers;
 use super::number::{PerLine, Tokens, fixed};
-use super::records::{Print, Records};
+use super::records::{Print, PrintedNumbers};
 use super::text::{Text, TextPart, piece_size};
 use crate::fields::{self, Fields, InputSpec};
 use crate::parallel::map_parts;
@@ -25,7 +25,7 @@ pub use self::files::{DeviceText, FromFiles, IntegerFiles};
 
 /// Reads a part of a text whose numbers print unchanged; `None` for other text and other keys. The type of the
 /// records depends on this part alone, unless one was requested.
-pub fn parse_printed(text: &Text, how: &InputSpec) -> Option<Records> {
+pub fn parse_printed(text: &Text, how: &InputSpec) -> Option<PrintedNumbers> {
     let ((per_line, direction), element) = (how.numbers()?, how.by.element);
     if per_line == PerLine::Whole && !text.mark().is_empty() {
         return None;
@@ -45,7 +45,7 @@ pub fn parse_printed(text: &Text, how: &InputSpec) -> Option<Records> {
 
 /// Reads a text of decimals that print unchanged: all with the same number of digits after the point,
 /// and with few digits. Returns `None` for other text, and for types other than f64.
-fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
+fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<PrintedNumbers> {
     if order.element != ElementType::F64 {
         return None;
     }
@@ -66,7 +66,7 @@ fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<Records> {
     let (keys, digits): (Vec<Vec<u64>>, Vec<_>) = pieces.into_iter().unzip();
     let mut digits = digits.into_iter().flatten();
     let first = digits.next().filter(|first| digits.all(|other| other == *first))?;
-    Some(Records { order, keys: keys.into(), print: Print::Fixed(first) })
+    Some(PrintedNumbers { order, keys: keys.into(), print: Print::Fixed(first) })
 }
 
 /// Reads the pieces of all inputs on all cores. Returns `None` if `read` refuses a piece.

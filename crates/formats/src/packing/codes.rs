@@ -30,7 +30,7 @@ pub struct Codes {
 
 /// Returns the codes of the texts of a key, which have at most this number of bits if many texts
 /// differ, and the number of bytes of each text that the codes represent, if not all.
-pub fn of(columns: &[&TextColumn], bits: u32) -> (Codes, Option<usize>) {
+pub fn of_texts(columns: &[&TextColumn], bits: u32) -> (Codes, Option<usize>) {
     let (mut parts, count, bytes) = match ranks(columns, usize::MAX) {
         Some((codes, count)) => (codes, count, None),
         None => by_bytes(columns, bits),
@@ -306,7 +306,7 @@ mod tests {
             let columns: Vec<&TextColumn> = all.iter().collect();
             for is_ranked in [true, false] {
                 let (codes, bytes) = if is_ranked {
-                    of(&columns, bits)
+                    of_texts(&columns, bits)
                 } else {
                     let (mut parts, count, bytes) = by_bytes(&columns, bits);
                     let (before, after) = put_nulls_beside(&mut parts, &columns, count);
@@ -342,7 +342,7 @@ mod tests {
             .map(|number| Some(format!("https://www.example.com/{number:08}").into_bytes()))
             .collect();
         let all = columns(&names, 5000, KeyOrder::ASCENDING);
-        let (codes, bytes) = of(&all.iter().collect::<Vec<_>>(), 64);
+        let (codes, bytes) = of_texts(&all.iter().collect::<Vec<_>>(), 64);
         assert_eq!(bytes, None, "all of them");
         assert!(codes.most < 1 << 20, "{}", codes.most);
     }

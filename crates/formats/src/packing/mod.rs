@@ -53,7 +53,7 @@ pub fn words(
         } else if order.is_last_resort {
             ties = (!is_spelled_once).then_some(Ties { key, bytes: 0 });
         } else {
-            let (of_texts, bytes) = codes::of(&texts, room(&codes));
+            let (of_texts, bytes) = codes::of_texts(&texts, room(&codes));
             codes.push(of_texts);
             ties = bytes.map(|bytes| Ties { key, bytes });
         }

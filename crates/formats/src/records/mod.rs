@@ -14,7 +14,7 @@ use crate::memory::prefetch;
 
 /// Numbers in input order; printing them reproduces the input.
 #[derive(Debug)]
-pub struct Records {
+pub struct PrintedNumbers {
     /// The map from elements to keys.
     pub order: KeyMap,
     /// One key per record.

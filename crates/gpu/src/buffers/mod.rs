@@ -9,7 +9,7 @@ use gpusort_order::{Algorithm, ElementType};
 pub use self::spec::{Count, Gather, Payload, Run, Segments, Spec, Unique};
 pub use crate::context::MEMORY_HINTS;
 use crate::recorder::{
-    Elements, Gathered, Ranges, Recorder, Scratch, Slice, Sort, SortedRun, UniqueInto, Work,
+    DeviceRun, Elements, Gathered, Ranges, RecordedSort, Recorder, Scratch, Slice, UniqueInto, Work,
 };
 use gpusort_base::error::Error;
 use gpusort_base::error::misuse::on_callers_device;
@@ -162,7 +162,7 @@ impl BufferSorter {
         let values = Some(slice("positions", positions, 4)?);
         let elements = Elements { keys: slice("keys", keys, self.spec.key_bytes())?, values };
         let sort = self.checked(workspace, elements, count, workspace.capacity())?;
-        let sort = sort.map(|sort| Sort { iota: true, keeps_keys: true, ..sort });
+        let sort = sort.map(|sort| RecordedSort { iota: true, keeps_keys: true, ..sort });
         self.recorder.record(encoder, sort, Work::Sort)
     }
 
@@ -393,10 +393,10 @@ impl BufferSorter {
     }
 
     /// Checks a run; its slices have these names in messages.
-    fn run<'a>(&self, names: [&'static str; 2], run: Run<'a>) -> Result<SortedRun<'a>, Misuse> {
+    fn run<'a>(&self, names: [&'static str; 2], run: Run<'a>) -> Result<DeviceRun<'a>, Misuse> {
         let elements = self.elements(names, run.keys, run.values)?;
         let (most, count) = counted(run.count, elements.slices(), MOST)?;
-        Ok(SortedRun { elements: elements.first_of(most), most, count })
+        Ok(DeviceRun { elements: elements.first_of(most), most, count })
     }
 
     /// Checks that the device binds these slices, and that no written slice overlaps another.
@@ -453,7 +453,7 @@ impl BufferSorter {
         elements: Elements<'a>,
         count: Count<'a>,
         capacity: u32,
-    ) -> Result<Option<Sort<'a>>, Misuse> {
+    ) -> Result<Option<RecordedSort<'a>>, Misuse> {
         let sort = self.checked_or_none(workspace, elements, count, capacity)?;
         if let Some(sort) = &sort {
             self.check_slices(sort.elements.slices(), sort.count)?;
@@ -468,7 +468,7 @@ impl BufferSorter {
         elements: Elements<'a>,
         count: Count<'a>,
         capacity: u32,
-    ) -> Result<Option<Sort<'a>>, Misuse> {
+    ) -> Result<Option<RecordedSort<'a>>, Misuse> {
         let scratch = &workspace.scratch;
         if !self.recorder.owns(scratch) {
             return Err(Misuse::Workspace);
@@ -483,7 +483,7 @@ impl BufferSorter {
         // Bind no more elements than the sort may have.
         let elements = elements.first_of(most);
         let iota = self.spec.payload == Payload::Positions;
-        Ok(Some(Sort { scratch, elements, most, count, iota, keeps_keys: false, offsets: None }))
+        Ok(Some(RecordedSort { scratch, elements, most, count, iota, keeps_keys: false, offsets: None }))
     }
 }
 

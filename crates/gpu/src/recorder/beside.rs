@@ -6,7 +6,7 @@ use gpusort_planner::plan::{BESIDE_WORKGROUP, MOST_GATHERED, UNIQUE_TILE};
 use wgpu::ComputePipeline;
 
 use super::slice::first;
-use super::{Elements, Recorder, Scratch, Slice, Sort, begin_pass};
+use super::{Elements, RecordedSort, Recorder, Scratch, Slice, begin_pass};
 use crate::bindings::{bind_group, kernel, layout, storage, uniform, whole};
 use gpusort_base::error::Error;
 use gpusort_base::parallel::lock;
@@ -36,7 +36,7 @@ pub(crate) struct UniqueInto<'a> {
 }
 
 /// A sorted run on the device.
-pub(crate) struct SortedRun<'a> {
+pub(crate) struct DeviceRun<'a> {
     pub(crate) elements: Elements<'a>,
     pub(crate) most: u32,
     pub(crate) count: Option<Slice<'a>>,
@@ -126,9 +126,9 @@ impl Recorder {
     pub(super) fn with_wide_keys<'s>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        sort: &Sort<'s>,
+        sort: &RecordedSort<'s>,
         k: u32,
-        work: impl FnOnce(&mut wgpu::CommandEncoder, &Sort<'s>) -> Result<(), Error>,
+        work: impl FnOnce(&mut wgpu::CommandEncoder, &RecordedSort<'s>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let Some(narrow) = self.beside.narrow else { return work(encoder, sort) };
         let lacks = || Error::lacks("memory for narrow keys");
@@ -142,7 +142,7 @@ impl Recorder {
         };
         move_keys(encoder, "widen", sort.most, 1)?;
         let keys = Slice { name: "keys", buffer: wide, offset: 0, each: 4, len: sort.most.into() };
-        work(encoder, &Sort { elements: Elements { keys, ..sort.elements }, ..*sort })?;
+        work(encoder, &RecordedSort { elements: Elements { keys, ..sort.elements }, ..*sort })?;
         if sort.keeps_keys { Ok(()) } else { move_keys(encoder, "narrow", k, 32 / narrow.bits) }
     }
 
@@ -213,7 +213,7 @@ impl Recorder {
     pub(crate) fn record_unique(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        sort: &Sort,
+        sort: &RecordedSort,
         into: &UniqueInto,
     ) -> Result<(), Error> {
         let (scratch, number) = (sort.scratch, into.number);
@@ -264,7 +264,7 @@ impl Recorder {
     pub(crate) fn record_merge<'a>(
         &'a self,
         encoder: &mut wgpu::CommandEncoder,
-        [a, b]: &[SortedRun<'a>; 2],
+        [a, b]: &[DeviceRun<'a>; 2],
         merged: Elements<'a>,
     ) -> Result<(), Error> {
         let all = [a.elements, b.elements, merged];

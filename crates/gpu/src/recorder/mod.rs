@@ -45,8 +45,8 @@ use gpusort_planner::plan::{
 use wgpu::ComputePipeline;
 
 use self::beside::Which;
-pub(crate) use self::beside::{Gathered, SortedRun, UniqueInto};
-use self::scratch::{Kinds, Planned};
+pub(crate) use self::beside::{DeviceRun, Gathered, UniqueInto};
+use self::scratch::{CachedPlans, Kinds};
 pub(crate) use self::scratch::{Scratch, Settings, most_bytes};
 use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
@@ -73,7 +73,7 @@ const SLICES: u64 = 16;
 
 /// A sort to record.
 #[derive(Clone, Copy)]
-pub(crate) struct Sort<'a> {
+pub(crate) struct RecordedSort<'a> {
     /// Memory that the sort needs beside the caller's slices.
     pub(crate) scratch: &'a Scratch,
     /// At least one element. An argsort only reads keys. Values are the payload, read or, with `iota`, only written.
@@ -132,7 +132,7 @@ pub(crate) struct Recorder {
     pub(crate) compiling: Duration,
 }
 
-impl Sort<'_> {
+impl RecordedSort<'_> {
     /// Elements between the beginnings of bindings and of slices: the keys, the payload and the count.
     fn firsts(&self) -> [u32; 3] {
         [self.elements.keys.first(), first(self.elements.values), first(self.count)]
@@ -140,7 +140,7 @@ impl Sort<'_> {
 }
 
 /// The caller's slices in front, the scratch behind.
-impl Memory for Sort<'_> {
+impl Memory for RecordedSort<'_> {
     fn keys(&self, side: Side) -> wgpu::BufferBinding<'_> {
         match side {
             Side::Back => self.scratch.named("keys"),
@@ -334,7 +334,7 @@ impl Recorder {
     pub(crate) fn record<'s>(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        sort: Option<Sort<'s>>,
+        sort: Option<RecordedSort<'s>>,
         work: Work<'s>,
     ) -> Result<(), Error> {
         let Some(sort) = sort else { return Ok(()) };
@@ -348,7 +348,7 @@ impl Recorder {
         })
     }
 
-    fn record_sort(&self, encoder: &mut wgpu::CommandEncoder, sort: &Sort) -> Result<(), Error> {
+    fn record_sort(&self, encoder: &mut wgpu::CommandEncoder, sort: &RecordedSort) -> Result<(), Error> {
         let planned = if sort.keeps_keys {
             sort.scratch.argsort.as_ref().ok_or_else(|| Error::lacks("memory for an argsort"))?
         } else {
@@ -377,7 +377,7 @@ impl Recorder {
 
     /// Returns true if arguments can be immediates: the host knows the count, and slices begin at
     /// bindable offsets.
-    fn takes_immediates(&self, sort: &Sort) -> bool {
+    fn takes_immediates(&self, sort: &RecordedSort) -> bool {
         let [first_key, first_payload, _] = sort.firsts();
         self.plain_copy.is_some() && sort.count.is_none() && first_key | first_payload == 0
     }
@@ -391,7 +391,7 @@ impl Recorder {
     fn record_passes<'a>(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        sort: &Sort,
+        sort: &RecordedSort,
         dispatches: impl Iterator<Item = &'a Dispatch>,
         takes_immediates: bool,
     ) -> Result<(), Error> {
@@ -423,7 +423,12 @@ impl Recorder {
         plan::longest_row(&self.context.info.limits)
     }
 
-    fn record_rows(&self, encoder: &mut wgpu::CommandEncoder, sort: &Sort, length: u32) -> Result<(), Error> {
+    fn record_rows(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        sort: &RecordedSort,
+        length: u32,
+    ) -> Result<(), Error> {
         let plan = self.kinds.sort.rows(sort.most / length, length, sort.iota)?;
         let mut pass = begin_pass(encoder, "gpusort rows");
         let takes_immediates = self.plain_copy.is_some();
@@ -451,8 +456,8 @@ impl Recorder {
     fn record_prepare(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        planned: &Planned,
-        sort: &Sort,
+        planned: &CachedPlans,
+        sort: &RecordedSort,
     ) -> Result<(), Error> {
         let buffers = [
             (0, whole(&sort.scratch.parameters)),
@@ -469,7 +474,7 @@ impl Recorder {
         self.dispatch_with_host_parameters(pass, &self.prepare, &group, self.digits(), (sort.most, host))
     }
 
-    fn record_copy(&self, pass: &mut wgpu::ComputePass<'_>, sort: &Sort, takes_immediates: bool) {
+    fn record_copy(&self, pass: &mut wgpu::ComputePass<'_>, sort: &RecordedSort, takes_immediates: bool) {
         /// Enough workgroups to keep any device busy.
         const MOST: u32 = 1 << 14;
         let copy = self.plain_copy.as_ref().filter(|_| takes_immediates).unwrap_or(&self.copy);

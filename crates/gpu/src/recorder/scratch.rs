@@ -45,13 +45,13 @@ pub(crate) struct Scratch {
     pub(super) nothing: wgpu::Buffer,
     pub(super) parameters: wgpu::Buffer,
     pub(super) arguments: wgpu::BindGroup,
-    pub(super) sort: Planned,
-    pub(super) argsort: Option<Planned>,
+    pub(super) sort: CachedPlans,
+    pub(super) argsort: Option<CachedPlans>,
     pub(crate) bytes: u64,
 }
 
 /// Plans, with data that all sorts by them share.
-pub(super) struct Planned {
+pub(super) struct CachedPlans {
     /// The plans, each with its most elements, in ascending order.
     pub(super) plans: Vec<(u32, Plan)>,
     /// The struct `Fixed` of `prepare.wgsl`.
@@ -187,7 +187,7 @@ impl Recorder {
                 let chunk = callers.chunk(capacity.max(2));
                 let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
                 let fixed = context.filled("fixed", bytemuck::cast_slice(&fixed), uniform)?;
-                Ok::<_, Error>(Planned { plans, fixed })
+                Ok::<_, Error>(CachedPlans { plans, fixed })
             };
             let argsort = self.kinds.argsort.as_ref().zip(plans.argsort);
             Ok(Scratch {

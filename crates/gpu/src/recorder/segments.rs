@@ -11,7 +11,7 @@ use gpusort_planner::plan::{Callers, most_long_segments, segments_text};
 use wgpu::ComputePipeline;
 
 use super::slice::first;
-use super::{Recorder, Slice, Sort, begin_pass};
+use super::{RecordedSort, Recorder, Slice, begin_pass};
 use crate::bindings::{bind_group, storage, whole};
 use gpusort_base::error::Error;
 
@@ -70,7 +70,7 @@ impl Recorder {
     pub(super) fn record_segments(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        sort: &Sort,
+        sort: &RecordedSort,
         Ranges { offsets, least, longest }: Ranges,
     ) -> Result<(), Error> {
         let (scratch, callers) = (sort.scratch, &self.kinds.sort);
@@ -130,7 +130,7 @@ impl Recorder {
             let host = [first_offset, first_key, first_payload, iota];
             dispatch(&finder.fill, &filled, long.clamp(1, MOST_FILLING), host)?;
         }
-        let sort = Sort { offsets, ..*sort };
+        let sort = RecordedSort { offsets, ..*sort };
         self.record_passes(&mut pass, &sort, plan.dispatches(), false)
     }
 }

@@ -9,7 +9,7 @@
 use gpusort_planner::kernels::PipelineKey;
 use gpusort_planner::plan::Dispatch;
 
-use super::{Recorder, Sort, begin_pass};
+use super::{RecordedSort, Recorder, begin_pass};
 use crate::bindings::{bind_group, whole};
 use gpusort_base::error::Error;
 
@@ -23,7 +23,7 @@ impl Recorder {
     pub(super) fn record_top(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        sort: &Sort,
+        sort: &RecordedSort,
         k: u32,
     ) -> Result<(), Error> {
         let Some(plan) = self.kinds.sort.top(k, sort.most)? else {
@@ -45,7 +45,7 @@ impl Recorder {
         self.record_passes(&mut pass, sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
         // The selection has written the positions, so this sort moves them as payload.
-        let sort = Sort { elements: sort.elements.first_of(k), most: k, iota: false, ..*sort };
+        let sort = RecordedSort { elements: sort.elements.first_of(k), most: k, iota: false, ..*sort };
         self.record_sort(encoder, &sort)
     }
 }
