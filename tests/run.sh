@@ -2,8 +2,9 @@
 # Runs the tests.
 #
 #   sh tests/run.sh                     all of them, then the command under signals and limits; some of that needs root, and says so
-#   sh tests/run.sh quick               in three minutes on two cores once built: without the tests in tests/slow.txt and the faults,
-#                                       and with fewer sizes and cases of some others
+#   sh tests/run.sh quick               in a quarter of an hour on two cores once built: without the tests in tests/slow.txt and the
+#                                       faults, and with fewer sizes and cases of some others
+#   GPUSORT_TESTS=quick sh tests/run.sh the same, and the faults
 #   sh tests/run.sh [quick] ARGUMENT... with arguments for `cargo test`, such as a part of tests' names; without the faults
 #
 # What they need is downloaded first, which takes a network: where a Debian-like system has no Vulkan device, Mesa's software driver by apt,
@@ -14,6 +15,7 @@ cd "$(dirname "$0")/.."
 tier=all
 if [ "${1:-}" = quick ]; then
     tier=quick
+    export GPUSORT_TESTS=quick
     shift
 fi
 
@@ -40,23 +42,20 @@ fi
 # Without this, Mesa asks a display server for its preferred device and complains if there is none.
 export NODEVICE_SELECT=1
 
-if [ $tier = all ]; then
-    cargo test --release --features arrow,distributed "$@"
-    # Where only some tests are asked for, these are not.
-    if [ $# -eq 0 ]; then
-        python3 tests/faults/run.py --self-test
-        python3 tests/faults/run.py target/release/gpusort
-    fi
-    exit
-fi
-
 skip=
-while read -r name; do
-    skip="$skip --skip $name"
-done <tests/slow.txt
+if [ "${GPUSORT_TESTS:-}" = quick ]; then
+    while read -r name; do
+        skip="$skip --skip $name"
+    done <tests/slow.txt
+fi
 # The names have neither blanks nor patterns.
 # shellcheck disable=SC2086
 case " $* " in
-*" -- "*) GPUSORT_TESTS=quick exec cargo test --release --features arrow,distributed "$@" $skip ;;
-*) GPUSORT_TESTS=quick exec cargo test --release --features arrow,distributed "$@" -- $skip ;;
+*" -- "*) cargo test --release --features arrow,distributed "$@" $skip ;;
+*) cargo test --release --features arrow,distributed "$@" -- $skip ;;
 esac
+# Where only some tests are asked for, these are not.
+if [ $tier = all ] && [ $# -eq 0 ]; then
+    python3 tests/faults/run.py --self-test
+    python3 tests/faults/run.py target/release/gpusort
+fi
