@@ -2,8 +2,7 @@
 # Runs the tests.
 #
 #   sh tests/run.sh                     all of them, then the command under signals and limits; some of that needs root, and says so
-#   sh tests/run.sh quick               in a quarter of an hour on two cores once built: without the tests in tests/slow.txt and the
-#                                       faults, and with fewer sizes and cases of some others
+#   sh tests/run.sh quick               without the tests in tests/slow.txt and the faults, and with fewer sizes and cases of some others
 #   GPUSORT_TESTS=quick sh tests/run.sh the same, and the faults
 #   sh tests/run.sh [quick] ARGUMENT... with arguments for `cargo test`, such as a part of tests' names; without the faults
 #

@@ -6,8 +6,10 @@ use gpusort_order::{ElementType, Form, Method};
 use gpusort_planner::kernels::Arguments;
 use gpusort_planner::plan::{KeyTransform, Narrow};
 
+#[cfg(doc)]
+use super::BufferSorter;
 use crate::recorder::{Settings, most_bytes};
-pub use gpusort_base::error::misuse::{MOST, Misuse};
+use gpusort_base::error::misuse::{MOST, Misuse};
 
 /// The payload of each key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -118,14 +120,14 @@ impl Spec {
         Self { method, ..self }
     }
 
-    /// With or without workspace memory for [`super::BufferSorter::record_argsort`]: a copy of the keys, and without
+    /// With or without workspace memory for [`BufferSorter::record_argsort`]: a copy of the keys, and without
     /// a payload also four bytes per element.
     #[must_use]
     pub const fn argsort(self, argsort: bool) -> Self {
         Self { argsort, ..self }
     }
 
-    /// With or without workspace memory for [`super::BufferSorter::record_segments`] with offsets or long rows: up
+    /// With or without workspace memory for [`BufferSorter::record_segments`] with offsets or long rows: up
     /// to half the size of the keys, far less if tiles are large.
     #[must_use]
     pub const fn segments(self, segments: bool) -> Self {
@@ -142,8 +144,8 @@ impl Spec {
 
     /// The most bytes that a workspace for `capacity` elements takes on any device. With subgroups of 32, the
     /// most common size, a workspace takes some 15 % less, and some 30 % less with memory for segments (with
-    /// the default of [`Self::argsort`]): [`super::BufferSorter::workspace_bytes`] is exact. Returns 0 for bits that
-    /// [`super::BufferSorter::new`] refuses.
+    /// the default of [`Self::argsort`]): [`BufferSorter::workspace_bytes`] is exact. Returns 0 for bits that
+    /// [`BufferSorter::new`] refuses.
     #[must_use]
     pub fn workspace_bytes(&self, capacity: u32) -> u64 {
         let capacity = capacity.clamp(1, MOST);
@@ -222,7 +224,7 @@ impl Spec {
     }
 }
 
-/// An array for [`super::BufferSorter::record_gather`].
+/// An array for [`BufferSorter::record_gather`].
 #[derive(Clone, Copy, Debug)]
 pub struct Gather<'a> {
     /// The elements.
@@ -233,7 +235,7 @@ pub struct Gather<'a> {
     pub element_bytes: u32,
 }
 
-/// The outputs of [`super::BufferSorter::record_unique`].
+/// The outputs of [`BufferSorter::record_unique`].
 #[derive(Clone, Copy, Debug)]
 pub struct Unique<'a> {
     /// The first of each run of equal keys.
@@ -246,7 +248,7 @@ pub struct Unique<'a> {
     pub number: wgpu::BufferSlice<'a>,
 }
 
-/// A sorted run for [`super::BufferSorter::record_merge`].
+/// A sorted run for [`BufferSorter::record_merge`].
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// The keys, in order.
