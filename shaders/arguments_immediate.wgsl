@@ -1,3 +1,4 @@
-// Arguments, whose struct is in the kernel's own file, that the host sets between dispatches.
+// Arguments as immediates, which the host sets between dispatches. Each kernel's file declares
+// their type.
 
 var<immediate> arguments: Arguments;

@@ -1,4 +1,4 @@
-// Arguments, whose struct is in the kernel's own file, that the device has written, since some of
-// them it alone knows.
+// Arguments in a uniform buffer, for kernels whose arguments only the device knows. Each kernel's
+// file declares their type.
 
 @group(1) @binding(0) var<uniform> arguments: Arguments;

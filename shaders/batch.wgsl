@@ -1,15 +1,17 @@
-// Sorts rows, each by itself; see fused.wgsl. A tile holds whole rows, each in a block of
-// 2^row_log2 places, of which the last are empty where rows are shorter. ROW_LOG2 is the least that
-// there is. Only the stages of blocks up to a row's are done.
+// Sorts rows separately; see fused.wgsl. A workgroup sorts one tile, which holds whole rows, and
+// keeps ELEMENTS elements in the registers of each invocation. A row has a block of 2^row_log2
+// places in the tile; if the row is shorter, the last places of its block are empty. ROW_LOG2 is
+// the least row_log2. The tile goes through the stages of blocks up to the size of a row's block.
 
 const NOWHERE: u32 = 0xffffffffu;
 
-// The index in the tile of what a register holds, when the registers are an index's highest bits.
+// Returns the index in the tile of the element in register r. In this layout, the registers are the
+// highest bits of the index.
 fn index_of_register(local: u32, r: u32) -> u32 {
     return first_index(local, LAST_LOW) | (r << LAST_LOW);
 }
 
-// Where that is in the array.
+// Returns the place in the array of the element in register r, or NOWHERE.
 fn place_of_register(tile: u32, local: u32, r: u32, row_log2: u32) -> u32 {
     return place_of(tile, index_of_register(local, r), row_log2);
 }
@@ -19,7 +21,8 @@ fn read_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32) 
     for (var r = 0u; r < ELEMENTS; r++) {
         let i = place_of_register(tile, local, r, row_log2);
         let key = key_of_element(keys[arguments.first_key + select(i, any_place(tile), i == NOWHERE)]);
-        // Places in the array are positions: in a row they break ties as those in the row would.
+        // The place in the array stands for the position: within a row both break ties in the same
+        // way.
         (*e)[r] = element_or_last(element_of(key, i), i != NOWHERE);
     }
 }

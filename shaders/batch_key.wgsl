@@ -1,4 +1,4 @@
-// Rows of keys alone.
+// Rows of keys without payload.
 
 fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32) {
     // unroll

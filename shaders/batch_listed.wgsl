@@ -1,21 +1,22 @@
-// Rows that are listed: segments, by classes of their lengths. How many there are the device alone
-// knows, so a few workgroups take one tile after another. A tile is of one class, which decides how
-// many places a row has in it.
+// Segments listed by classes of lengths. Only the device knows their number, so a few workgroups
+// take one tile after another. All rows of a tile belong to one class, which determines the number
+// of places of a row.
 
 struct Arguments {
-    // Tiles of all classes.
+    // The number of tiles of all classes.
     tiles: u32,
-    // Where the offsets begin.
+    // The beginning of the offsets.
     first_offset: u32,
-    // Where the array begins: keys, and what is beside them.
+    // The beginning of the array in the keys, and in the payload.
     first_key: u32,
     first_payload: u32,
 }
 
-// Rows in a tile of the first class.
+// The number of rows in a tile of the first class.
 const ROWS: u32 = 1u << (TILE_LOG2 - ROW_LOG2);
 
-// Finds the rows of a tile. Returns the class of the tile, counted from the first one of these.
+// Finds the rows of a tile: each invocation looks up every WORKGROUP_SIZEth row, and a barrier
+// completes `rows`. Returns the class of the tile, counted from FIRST_CLASS.
 fn find_rows(tile: u32, local: u32) -> u32 {
     var number = 0u;
     for (var c = 1u; c < CLASSES; c++) {

@@ -1,22 +1,23 @@
-// Segments in the order of their offsets, where none is longer than a row: those that are, though the
-// host said otherwise, stay as they are.
+// Segments in the order of their offsets, for segments no longer than a row. Segments that are
+// longer, contrary to the host's bound, stay unsorted.
 
 struct Arguments {
     segments: u32,
-    // Where the offsets begin.
+    // The beginning of the offsets.
     first_offset: u32,
-    // Where the array begins: keys, and what is beside them.
+    // The beginning of the array in the keys, and in the payload.
     first_key: u32,
     first_payload: u32,
 }
 
-// Rows in a tile.
+// The number of rows in a tile.
 const ROWS: u32 = 1u << (TILE_LOG2 - ROW_LOG2);
 
-// Where the first row of the tile begins that is not empty.
+// The beginning of the first row of the tile that is not empty.
 var<workgroup> first_begin: atomic<u32>;
 
-// Returns whether there are rows to be sorted.
+// Finds the rows of a tile: each invocation looks up every WORKGROUP_SIZEth row. Returns true if a
+// row has elements. The uniform load completes `rows` and `first_begin` for all invocations.
 fn find_rows(tile: u32, local: u32) -> bool {
     if local == 0u {
         atomicStore(&first_begin, NOWHERE);
@@ -42,7 +43,7 @@ fn find_rows(tile: u32, local: u32) -> bool {
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_rows(place: Place, @builtin(local_invocation_index) local: u32) {
-    // Where offsets are wrong nothing is sorted.
+    // Invalid offsets: nothing is sorted.
     if segments[0] != 0u {
         return;
     }

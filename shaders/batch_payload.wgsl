@@ -1,4 +1,4 @@
-// Rows of keys with a word beside each.
+// Rows of keys with a payload of one word each.
 
 fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32) {
     var words: array<u32, ELEMENTS>;
@@ -9,7 +9,7 @@ fn write_rows(e: ptr<function, Registers>, tile: u32, local: u32, row_log2: u32)
             words[r] = (*e)[r].payload - row_begin(index_of_register(local, r), i, row_log2);
         }
     } else {
-        // All of a row are read before any is written.
+        // The payload of a row is read completely before it is written.
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
             let is_there = place_of_register(tile, local, r, row_log2) != NOWHERE;

@@ -1,8 +1,8 @@
-// What every kernel has: the numbers of its workgroup and invocation in a 2-D grid.
+// Included in every kernel: the numbers of workgroup and invocation in a two-dimensional grid.
 
-// Which workgroup this is: the same for all its invocations. The number of the invocation in the
-// workgroup is a parameter of its own beside this one, so that a compiler which proves that all
-// invocations reach a barrier need not tell one member from another.
+// The place of a workgroup in the grid, equal for all its invocations. The index of an invocation
+// in its workgroup is a separate parameter: a compiler that proves uniform control flow then need
+// not distinguish the members of a struct.
 struct Place {
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,

@@ -1,5 +1,6 @@
-// Copies words, to find out how fast the device's memory is: sixteen bytes at a time, neighbours by
-// neighbouring invocations, all loads of an invocation before its stores.
+// Copies words to measure the memory bandwidth of the device: 16 bytes at a time. Neighbouring
+// invocations copy neighbouring vectors, and each invocation loads all its vectors before it stores
+// them.
 
 @group(0) @binding(0) var<storage, read> copied_from: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> copied_to: array<vec4<u32>>;

@@ -1,8 +1,9 @@
-// An element is its key alone.
+// Elements without payload: an element is its key.
 
 alias Element = Key;
 
-// Sorts after every element, or equals it in every bit: stands for positions past the end.
+// The padding past the end of the array. No element sorts after it; an element that compares equal
+// to it has equal bits.
 const LAST_ELEMENT: Element = LAST_KEY;
 
 @group(0) @binding(0) var<storage, read_write> keys: array<Key>;
@@ -19,7 +20,7 @@ fn greater(a: Element, b: Element) -> Element {
     return key_max(a, b);
 }
 
-// Word k of an element.
+// Returns word k of an element.
 fn word(element: Element, k: u32) -> u32 {
     return key_word(element, k);
 }
@@ -28,8 +29,8 @@ fn with_word(element: Element, k: u32, value: u32) -> Element {
     return key_with_word(element, k, value);
 }
 
-// The element itself for a mask of 0; all its bits flipped, which reverses the order, for one of
-// all ones.
+// Returns the element for a mask of 0, and the element with all bits flipped for a mask of all
+// ones: flipping reverses the order.
 fn flipped(element: Element, mask: u32) -> Element {
     return key_flipped(element, mask);
 }
@@ -50,7 +51,7 @@ fn store(i: u32, element: Element) {
     keys[i] = element;
 }
 
-// A second array, for what cannot be done in place.
+// The second array, for passes that cannot work in place.
 @group(0) @binding(2) var<storage, read_write> scratch_keys: array<Key>;
 
 fn store_scratch(i: u32, element: Element) {

@@ -1,12 +1,13 @@
-// An element is a key and its payload. In networks that is the position it had in the input, which
-// breaks ties: the sort is stable.
+// An element is a key with a payload. In sorting networks the payload is the element's position in
+// the input, which breaks ties: the sort is stable.
 
 struct Element {
     key: Key,
     payload: u32,
 }
 
-// Sorts after every element: no input has a position this large.
+// The padding past the end of the array. It sorts after every element, because no input has a
+// position this large.
 const LAST_ELEMENT: Element = Element(LAST_KEY, 0xffffffffu);
 
 @group(0) @binding(0) var<storage, read_write> keys: array<Key>;
@@ -28,7 +29,7 @@ fn greater(a: Element, b: Element) -> Element {
     return Element(select(b.key, a.key, swap), select(b.payload, a.payload, swap));
 }
 
-// Word k of an element, the payload last.
+// Returns word k of an element; the payload is the last word.
 fn word(element: Element, k: u32) -> u32 {
     return select(key_word(element.key, k), element.payload, k == KEY_WORDS);
 }
@@ -40,8 +41,8 @@ fn with_word(element: Element, k: u32, value: u32) -> Element {
     return Element(key_with_word(element.key, k, value), element.payload);
 }
 
-// The element itself for a mask of 0; all its bits flipped, which reverses the order, for one of
-// all ones.
+// Returns the element for a mask of 0, and the element with all bits flipped for a mask of all
+// ones: flipping reverses the order.
 fn flipped(element: Element, mask: u32) -> Element {
     return Element(key_flipped(element.key, mask), element.payload ^ mask);
 }
@@ -66,7 +67,7 @@ fn store(i: u32, element: Element) {
     payload[i] = element.payload;
 }
 
-// A second array, for what cannot be done in place.
+// The second array, for passes that cannot work in place.
 @group(0) @binding(2) var<storage, read_write> scratch_keys: array<Key>;
 @group(0) @binding(3) var<storage, read_write> scratch_payload: array<u32>;
 

@@ -1,50 +1,54 @@
-// What the kernels on tiles have in common. A tile's elements stay in registers, and are exchanged
-// through workgroup memory when the next steps need other pairs in one invocation. One workgroup a
-// tile of 2^TILE_LOG2 elements, ELEMENTS = 2^ELEMENTS_LOG2 of them in each invocation.
+// Included in the kernels that sort tiles in registers. A workgroup works on one tile of
+// 2^TILE_LOG2 elements. Each invocation holds ELEMENTS = 2^ELEMENTS_LOG2 elements in registers. If
+// the next steps need other pairs in one invocation, the workgroup exchanges elements through
+// workgroup memory.
 //
-// Which elements an invocation holds is a layout, named by a number `low`: its registers are the
-// bits low … low + ELEMENTS_LOG2 − 1 of an element's index in the tile, its number is the other
-// bits:
+// A layout assigns elements to invocations, and has a number `low`. Bits low … low + ELEMENTS_LOG2
+// − 1 of an element's index in the tile are the register's number. The other bits are the
+// invocation's number:
 //
 //     index   ┌ invocation's high bits ┐┌ register ┐┌ invocation's low bits ┐
 //     bit      TILE_LOG2 − 1         …  low + …  low  …                    0
 //
-// The high bits are in order but for layouts with 0 < low < 5, where the lowest five bits of an
-// invocation's number, which tell the invocations apart that access workgroup memory together, are
-// bits of the index that decide the bank: see `padded` and `first_index`.
+// The invocation's high bits are in order, except in layouts with 0 < low < 5. There, the lowest
+// five bits of an invocation's number, which distinguish the invocations that access workgroup
+// memory together, map to the bits of the index that select the bank: see `padded` and
+// `first_index`.
 //
-// Where a tile has several PARTS, its highest index bits are the registers' highest in every
-// layout, and `low` places the other PART_LOG2 bits. Nothing but steps on those bits goes from one
-// part to another, so workgroup memory need only hold one part at a time.
+// If a tile has several PARTS, the highest bits of the index are the highest bits of the register's
+// number in every layout, and `low` places the other PART_LOG2 bits. Only steps on the highest bits
+// pair elements of different parts, so workgroup memory holds one part at a time.
 //
-// Steps whose strides are register bits need no exchange. The layout of the highest bits is the
-// same whatever the number of parts; only there are steps mirrored.
+// A step whose stride is a register bit needs no exchange. The layout of the highest bits does not
+// depend on the number of parts, and only this layout has mirrored steps.
 
 alias Registers = array<Element, ELEMENTS>;
 
 const LAST_LOW: u32 = TILE_LOG2 - ELEMENTS_LOG2;
 
-// A word of every element of a part, with a gap after each 32, so that invocations whose elements
-// are a power of two apart do not meet in one bank. All words at once would need fewer barriers,
-// but the more memory a workgroup takes, the fewer share a core: that is slower.
+// One word of each element of a part, with a gap after each 32 words: invocations whose elements
+// are a power of two apart then access different banks. Exchanging all words together would need
+// fewer barriers. But the more memory a workgroup takes, the fewer workgroups share a core, which
+// costs more.
 var<workgroup> exchanged: array<u32, (1u << TILE_LOG2) / PARTS + (1u << TILE_LOG2) / PARTS / 32u>;
 
-// Where the word of the element with this index is in `exchanged`. The sum over disjoint bits is
-// the place of the index with all of them. Of the 32 banks, bits 0 to 4 of the index choose one,
-// and so do bits 5 to 9, through the gaps.
+// Returns the place in `exchanged` of the word of the element with this index. For disjoint bits,
+// the place of their union is the sum of their places. Bits 0 to 4 of the index select one of 32
+// banks, as do bits 5 to 9 through the gaps.
 fn padded(index: u32) -> u32 {
     return index + (index >> 5u);
 }
 
-// The index in the tile of an invocation's first element.
+// Returns the index in the tile of an invocation's first element.
 fn first_index(local: u32, low: u32) -> u32 {
     let low_bits = local & ((1u << low) - 1u);
     let high_bits = local >> low;
     if low == 0u || low >= 5u || PART_LOG2 >= 5u || TILE_LOG2 < 10u + PARTS_LOG2 {
         return low_bits | (high_bits << (low + PART_LOG2));
     }
-    // So that 32 neighbours' indices differ in bits 0 … low − 1 and low + 5 … 9, and their banks in
-    // all bits, those bits of the index change places with the ones between the registers and them.
+    // The indices of 32 neighbouring invocations must differ in bits 0 … low − 1 and low + 5 … 9,
+    // so that their banks differ in all bits. Bits low + 5 … 9 therefore change places with the
+    // bits between them and the register bits.
     let near = high_bits & ((1u << (5u - low)) - 1u);
     let next = (high_bits >> (5u - low)) & ((1u << (5u - min(PART_LOG2, 5u))) - 1u);
     let far = high_bits >> (10u - low - PART_LOG2);
@@ -58,7 +62,7 @@ fn compare_exchange(e: ptr<function, Registers>, low: u32, high: u32) {
     (*e)[high] = greater(a, b);
 }
 
-// Compares each register with the one whose number has all bits flipped.
+// Compares each register with the register whose number has all bits flipped.
 fn mirror_registers(e: ptr<function, Registers>) {
     // unroll
     for (var c = 0u; c < HALF; c++) {
@@ -66,7 +70,7 @@ fn mirror_registers(e: ptr<function, Registers>) {
     }
 }
 
-// The steps whose strides are the register bits top − 1 … bottom.
+// Performs the steps whose strides are the register bits top − 1 … bottom.
 fn merge_registers(e: ptr<function, Registers>, top: u32, bottom: u32) {
     // unroll
     for (var s = 0u; s < ELEMENTS_LOG2; s++) {
@@ -83,9 +87,10 @@ fn merge_registers(e: ptr<function, Registers>, top: u32, bottom: u32) {
     }
 }
 
-// From one layout to another, a word of a part's elements at a time. Where a layout is mirrored,
-// the upper half of its registers holds the elements of the invocation with all bits of its number
-// flipped.
+// Changes the layout, one word of the elements of one part at a time. A barrier precedes the
+// writes, since invocations may still be reading the previous words, and another one follows them.
+// In a mirrored layout, the upper half of an invocation's registers holds elements of the
+// invocation whose number has all bits flipped.
 fn change_layout(
     e: ptr<function, Registers>,
     local: u32,

@@ -1,9 +1,9 @@
-// What phases of odd-even sort on tiles add; see fused.wgsl and last_swap.wgsl.
+// Included for the phases of odd-even sort on tiles; see fused.wgsl and last_swap.wgsl.
 
 var<workgroup> over: u32;
 
-// Whether there is nothing left to do in this phase. Asked once, so that a whole workgroup leaves
-// or stays.
+// Returns true if this phase has no work. One invocation reads the state, so that all invocations
+// of a workgroup agree.
 fn workgroup_is_over(local: u32, phase: u32) -> bool {
     if local == 0u {
         over = u32(is_over(phase));
@@ -11,7 +11,7 @@ fn workgroup_is_over(local: u32, phase: u32) -> bool {
     return workgroupUniformLoad(&over) != 0u;
 }
 
-// Notes, before a mirrored step, whether it will swap anything.
+// Records, before a mirrored step, whether the step will swap elements.
 fn note_swaps(e: ptr<function, Registers>) {
     var swaps = false;
     // unroll

@@ -1,13 +1,13 @@
-// Sorts tiles; see fused.wgsl.
+// Sorts each tile, in one workgroup; see fused.wgsl and fused_stages.wgsl.
 
-// Bits of an index in a part.
+// The number of bits of an index in a part.
 const PART_BITS: u32 = TILE_LOG2 - PARTS_LOG2;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn sort_tile(place: Place, @builtin(local_invocation_index) local: u32) {
     let tile = tile_at(place);
     var e: Registers;
-    // The tile's order is of no consequence yet: as loaded is as good as layout 0.
+    // The elements are not yet in order, so the layout of the loads serves as layout 0.
     load_registers(&e, tile, local, LAST_LOW, false);
     // unroll
     for (var p = 0u; p < PARTS; p++) {

@@ -1,9 +1,9 @@
-// The stages of sorting a tile; see fused.wgsl. Inside a tile the order is kept alternating by
-// reversing elements, not comparisons: before stage k, all elements whose index has bit k are
-// reversed, so that every comparison is ascending and every pair of sorted blocks is bitonic. What
-// the tile holds in the end is the same as by mirrored steps.
+// The stages of a sort of a tile; see fused.wgsl. The order within a tile alternates by reversal of
+// elements, not of comparisons: before stage k, all elements whose index has bit k set are
+// reversed. Every comparison is then ascending, and every pair of sorted blocks is bitonic. The
+// sorted tile is the same as with mirrored steps.
 
-// Sorts the registers of each invocation, in blocks of 2^SORTED_LOG2.
+// Sorts the registers of each invocation, in blocks of 2^SORTED_LOG2 elements.
 fn sort_registers(e: ptr<function, Registers>) {
     // unroll
     for (var s = 0u; s < SORTED_LOG2; s++) {
@@ -19,8 +19,8 @@ fn sort_registers(e: ptr<function, Registers>) {
     }
 }
 
-// Reverses the order of a part's elements of this invocation, if `reverse` is 1, by flipping all
-// their bits.
+// Flips all bits of this invocation's elements of a part if `reverse` is 1, which reverses their
+// order.
 fn reverse_part(e: ptr<function, Registers>, part: u32, reverse: u32) {
     let mask = 0u - reverse;
     // unroll
@@ -35,14 +35,14 @@ fn exchange(e: ptr<function, Registers>, local: u32, before: u32, after: u32) {
     change_layout(e, local, before, false, after, false);
 }
 
-// The layouts for the steps of a stage: number l is for the bits from l * PART_LOG2 on; the last
-// one has its registers as high as the tile allows.
+// Returns the layout for bits l * PART_LOG2 and above. In the last layout, the register bits are
+// the highest bits of an index in a part.
 fn layout_low(l: u32) -> u32 {
     return min(l * PART_LOG2, LAST_LOW);
 }
 
-// The steps of strides 2^(bits − 1) … 1, from layout 0 to layout 0. `bits` is larger than
-// PART_LOG2.
+// Performs the steps of strides 2^(bits − 1) … 1. It begins and ends in layout 0, and needs `bits`
+// > PART_LOG2.
 fn merge_bits(e: ptr<function, Registers>, local: u32, bits: u32) {
     // unroll
     for (var d = 0u; d < UPPER_LAYOUTS; d++) {

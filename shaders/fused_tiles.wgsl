@@ -1,25 +1,25 @@
-// Where tiles lie in an array; see fused.wgsl.
+// The places of tiles in an array; see fused.wgsl.
 
 struct Arguments {
-    // Where the elements end that the dispatch is for.
+    // The end of the dispatch's elements.
     n: u32,
-    // Where they begin.
+    // The beginning of the dispatch's elements.
     first: u32,
-    // The bit of the array's index that follows a run's bits in the tile's.
+    // The bit of the index in the array for bit RUN_LOG2 of the index in a tile.
     low: u32,
-    // A phase's number.
+    // The number of the phase.
     phase: u32,
 }
 
-// Where a tile lies in the array. The RUN_LOG2 low bits of a tile's index are the low bits of the
-// array's, so that memory is touched in runs; the bits from there on are the array index's bits
-// from `arguments.low` on. The bits between are the tile's own: `middle`, for the upper half of a
-// tile that is mirrored all flipped.
+// The place of a tile in the array. The RUN_LOG2 low bits of an index in the tile are the low bits
+// of the index in the array, so that accesses cover contiguous runs. The remaining bits of the
+// index in the tile are the bits from `arguments.low` on. The bits between belong to the tile:
+// `middle`, with all bits flipped for the upper half of a mirrored tile.
 struct Tile {
     first: u32,
     middle: u32,
     upper_middle: u32,
-    // Whether the whole block that its elements are of is inside the array.
+    // True if the whole block with the tile's elements lies inside the array.
     is_whole: bool,
 }
 
@@ -28,7 +28,7 @@ fn tile_at(place: Place) -> Tile {
     let middle_log2 = arguments.low - RUN_LOG2;
     let block_log2 = arguments.low + TILE_LOG2 - RUN_LOG2;
     let middle_mask = ((1u << middle_log2) - 1u) << RUN_LOG2;
-    // In two shifts: one by 32 would be one by 0.
+    // In two shifts, since a shift by 32 would be a shift by 0.
     let first = arguments.first + (((number >> middle_log2) << (block_log2 - 1u)) << 1u);
     let middle = (number << RUN_LOG2) & middle_mask;
     let upper_middle = middle ^ select(0u, middle_mask, MIRRORED == 1u);
@@ -36,7 +36,7 @@ fn tile_at(place: Place) -> Tile {
     return Tile(first, middle, upper_middle, is_whole);
 }
 
-// The bits of a tile's index as bits of the array's.
+// Spreads the bits of an index in a tile to the bits of an index in the array.
 fn spread(index: u32) -> u32 {
     return (index & ((1u << RUN_LOG2) - 1u)) | ((index >> RUN_LOG2) << arguments.low);
 }
@@ -46,7 +46,8 @@ fn place_in_array(tile: Tile, index: u32) -> u32 {
     return tile.first + (middle | spread(index));
 }
 
-// Where this invocation's first element lies, and that of the upper half of its registers.
+// Returns the places of this invocation's first element, and of the first element in the upper half
+// of its registers.
 fn places(tile: Tile, local: u32, low: u32, is_mirrored: bool) -> vec2<u32> {
     let upper_local = select(local, local ^ (WORKGROUP_SIZE - 1u), is_mirrored);
     let upper_bit = select(1u << (TILE_LOG2 - 1u), HALF << low, PARTS == 1u);
@@ -56,7 +57,8 @@ fn places(tile: Tile, local: u32, low: u32, is_mirrored: bool) -> vec2<u32> {
     );
 }
 
-// How far beyond that another register's element lies.
+// Returns the distance in the array from the first element of an invocation to the element in
+// register r.
 fn distance(r: u32, low: u32) -> u32 {
     return spread(((r % PART) << low) | ((r / PART) << (TILE_LOG2 - PARTS_LOG2)));
 }
@@ -95,7 +97,7 @@ fn store_registers(e: ptr<function, Registers>, tile: Tile, local: u32, low: u32
     }
 }
 
-// Without a branch, so that all loads of an invocation are under way together.
+// Without a branch, so that an invocation's loads overlap.
 fn load_or_last(i: u32) -> Element {
     return element_or_last(load(min(i, arguments.n - 1u)), i < arguments.n);
 }

@@ -1,7 +1,7 @@
-// Every element's position, before any has moved.
+// Writes the position of each element, one for each invocation, before the elements move.
 
 struct Arguments {
-    // Elements.
+    // The number of elements.
     n: u32,
     // The first position.
     begin: u32,

@@ -1,4 +1,4 @@
-// A key of two 32-bit words, the low word first, as a little-endian 64-bit integer lies in memory.
+// A key of two 32-bit words, low word first: the layout of a little-endian 64-bit integer.
 
 alias Key = vec2<u32>;
 
@@ -6,11 +6,11 @@ const KEY_WORDS: u32 = 2u;
 
 const LAST_KEY: Key = vec2(0xffffffffu, 0xffffffffu);
 
-// An array for each word: neighbours lie in neighbouring banks.
+// One array for each word, so that neighbouring keys lie in neighbouring banks.
 var<workgroup> tile_low_words: array<u32, TILE_SIZE>;
 var<workgroup> tile_high_words: array<u32, TILE_SIZE>;
 
-// With | and &, which evaluate both sides, so that no branch comes of it.
+// The operators | and & evaluate both sides, so the comparison compiles without a branch.
 fn key_less(a: Key, b: Key) -> bool {
     return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }

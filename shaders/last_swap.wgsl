@@ -1,9 +1,10 @@
-// `last_swap`, which phases of odd-even sort write and read: one more than the number of the
-// last phase that swapped something.
+// The phases of odd-even sort write and read `last_swap`: the number of the last phase that swapped
+// elements, plus one.
 
-// Whether the two phases before this one swapped nothing: then neither would this one. All
-// invocations of a dispatch agree, whenever they ask: where the two did swap, last_swap can only
-// grow; where they did not, no invocation of this one does.
+// Returns true if the two previous phases swapped nothing: this phase then would swap nothing
+// either. All invocations of a dispatch get the same answer at any time. If the previous phases
+// swapped elements, `last_swap` can only grow; otherwise no invocation of this phase swaps
+// elements.
 fn is_over(phase: u32) -> bool {
     return atomicLoad(&last_swap) + 2u <= phase;
 }

@@ -1,10 +1,14 @@
-// Bitonic steps whose strides stay within a tile, in workgroup memory. One workgroup for each tile.
+// Performs the bitonic steps whose strides stay within a tile, in workgroup memory: one workgroup
+// for each tile.
 //
-// Positions past the end hold LAST_ELEMENT. It never trades places with an element, because a
-// comparison swaps only where the higher position holds the strictly smaller one.
+// Positions past the end of the array hold LAST_ELEMENT. A comparison swaps only if the higher
+// position holds the strictly smaller element, so LAST_ELEMENT never trades places with an element.
+//
+// A barrier precedes each step: the comparisons of one step write disjoint pairs, and the next step
+// reads them.
 
 struct Arguments {
-    // Elements.
+    // The number of elements.
     n: u32,
 }
 
@@ -36,7 +40,7 @@ fn compare_exchange_in_tile(low: u32, high: u32) {
     }
 }
 
-// The first step of the stage that makes sorted blocks of 2 * half.
+// Performs the first step of the stage that makes sorted blocks of 2 * half elements.
 fn mirror_in_tile(half: u32, local: u32) {
     workgroupBarrier();
     for (var c = local; c < TILE_SIZE / 2u; c += WORKGROUP_SIZE) {
@@ -46,7 +50,7 @@ fn mirror_in_tile(half: u32, local: u32) {
     }
 }
 
-// The steps of strides half the block and less, down to 1.
+// Performs the steps with strides from half a block down to 1.
 fn merge_in_tile(block: u32, local: u32) {
     for (var stride = block / 2u; stride > 0u; stride /= 2u) {
         workgroupBarrier();

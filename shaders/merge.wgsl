@@ -1,23 +1,25 @@
-// Merges two sorted runs; what and why is in `kernels::merge`. One workgroup for each tile of
-// TILE_SIZE elements of the result, EACH of them one after another by each invocation.
+// Merges two sorted runs; `kernels::merge` explains the method. A workgroup makes one tile of
+// TILE_SIZE elements of the result; each invocation merges EACH consecutive elements.
 //
-// Where the runs are, another file says: with `first_count` and `second_count`, elements in each;
-// `load_first` and `load_second`, an element of one; `load_either`, that of the first or else that
-// of the second; and `store_merged`.
+// Another file defines the places of the runs: `first_count` and `second_count` return the number
+// of elements of a run; `load_first` and `load_second` load an element of a run; `load_either`
+// loads an element of the first or of the second run; `store_merged` stores an element of the
+// result.
 
 alias Registers = array<Element, EACH>;
 
-// Elements of the first run that come before the tile and before the next one: the least and the
-// most that there may be.
+// The bounds of the number of elements of the first run before the tile, and before the next tile:
+// `least` and `most`.
 var<workgroup> least: array<atomic<u32>, 2>;
 var<workgroup> most: array<atomic<u32>, 2>;
 
-// Invocations that look for one of the two.
+// The number of invocations that search for one of the two numbers.
 const PROBES: u32 = WORKGROUP_SIZE / 2u;
 
-// Finds how many of the `taken` first elements of the result are of the first run, by all
-// invocations of one half together: each looks at one place, and what is left is between two of
-// these.
+// Finds the number of elements of the first run among the first `taken` elements of the result. The
+// invocations of one half of the workgroup search together: in each round, each invocation probes
+// one place, and the next round continues between two of these places. All invocations read the
+// bounds between two barriers, before any of them narrows the bounds.
 fn split(taken: u32, half: u32, probe: u32) {
     if probe == 0u {
         atomicStore(&least[half], max(taken, second_count()) - second_count());
@@ -28,10 +30,10 @@ fn split(taken: u32, half: u32, probe: u32) {
         let low = atomicLoad(&least[half]);
         let high = atomicLoad(&most[half]);
         workgroupBarrier();
-        // Where runs are out of order, the most may be less than the least.
+        // If a run is not sorted, the upper bound may be below the lower bound.
         let at = low + probe * ((max(low, high) - low) / PROBES + 1u);
         if at < high {
-            // Of equal elements those of the first run come first.
+            // Of equal elements, the element of the first run comes first.
             if less(load_second(taken - 1u - at), load_first(at)) {
                 atomicMin(&most[half], at);
             } else {
@@ -50,10 +52,10 @@ fn merge_runs(place: Place, @builtin(local_invocation_index) local: u32) {
     let half = local / PROBES;
     split(begin + half * count, half, local % PROBES);
     let before = atomicLoad(&least[0]);
-    // No more than the tile has, whatever the elements are.
+    // At most `count`, even if a run is not sorted.
     let own = clamp(atomicLoad(&least[1]), before, before + count) - before;
-    // Less the elements of the first run, so that it is the place of what follows these in the
-    // tile.
+    // The number of elements of the second run before the tile, less the tile's elements of the
+    // first run: added to an index in the tile, this is the place in the second run.
     let second = begin - before - own;
     for (var r = 0u; r < EACH; r++) {
         let i = r * WORKGROUP_SIZE + local;
@@ -63,7 +65,7 @@ fn merge_runs(place: Place, @builtin(local_invocation_index) local: u32) {
     }
     workgroupBarrier();
 
-    // Where this invocation's elements begin in both.
+    // The beginnings of this invocation's elements in both slices.
     let taken = min(local * EACH, count);
     let other = count - own;
     var low = max(taken, other) - other;

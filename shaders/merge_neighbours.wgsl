@@ -1,7 +1,8 @@
-// Two runs of an array, one after the other, which are merged into the other array.
+// Merges two consecutive runs of an array into the other array.
 
 struct Arguments {
-    // Where the first run begins, where it ends and the second begins, and where that ends.
+    // The beginning of the first run, the beginning of the second run, which is the end of the
+    // first run, and the end of the second run.
     first: u32,
     middle: u32,
     end: u32,

@@ -1,17 +1,17 @@
-// One network step on the whole array: comparison c by invocation c. Comparisons have the numbers
-// that they have in the plan.
+// Performs one step of a sorting network on the whole array: invocation c performs comparison c of
+// the plan.
 
 struct Arguments {
-    // Elements.
+    // The number of elements.
     n: u32,
-    // The distance between the elements of a pair; in a mirrored step, half a block. A power of
+    // The distance between the elements of a pair; for a mirrored step, half a block. A power of
     // two.
     stride: u32,
-    // Where the first pair of a phase begins: 0 or 1.
+    // The beginning of the first pair of a phase: 0 or 1.
     start: u32,
-    // A phase's number.
+    // The number of the phase.
     phase: u32,
-    // The bit of an element's place that is set where an alternating step is descending.
+    // The bit of an element's place that is set if an alternating step is descending.
     block_log2: u32,
 }
 
@@ -38,7 +38,7 @@ fn mirror(place: Place, @builtin(local_invocation_index) local: u32) {
     _ = compare_exchange(block + offset, block + 2u * half - 1u - offset);
 }
 
-// The position of the lower of the two that comparison c is about.
+// Returns the lower position of comparison c.
 fn lower_of(c: u32) -> u32 {
     return 2u * c - (c & (arguments.stride - 1u));
 }

@@ -1,14 +1,15 @@
-// Leaves a tile's best elements; what and why is in `plan::top`. One workgroup for each tile of
-// 2^TILE_LOG2 elements, ELEMENTS of them in the registers of each invocation, in any order.
+// Reduces each tile to its best elements; `plan::top` explains the method. A workgroup works on one
+// tile of 2^TILE_LOG2 elements, with ELEMENTS elements in the registers of each invocation, in any
+// order.
 
 struct Arguments {
-    // Elements.
+    // The number of elements.
     n: u32,
-    // Tiles of them.
+    // The number of tiles.
     tiles: u32,
-    // The elements of a tile that must be kept.
+    // The number of elements to keep of a tile.
     k: u32,
-    // The rank that is taken in each subset, counted from 1.
+    // The rank to select in each subset, counted from 1.
     rank: u32,
 }
 
@@ -16,10 +17,10 @@ alias Registers = array<Element, ELEMENTS>;
 
 const SLOTS: u32 = 1u << SLOTS_LOG2;
 
-// All that was counted since the kernel began.
+// The sum of all counts since the kernel began.
 var<workgroup> counted: atomic<u32>;
 
-// Neighbouring invocations hold neighbouring elements.
+// Loads a tile; neighbouring invocations hold neighbouring elements.
 fn load_tile_registers(e: ptr<function, Registers>, number: u32, local: u32) {
     let first = number << TILE_LOG2;
     let is_whole = number < arguments.tiles && arguments.n - first >= (1u << TILE_LOG2);
@@ -29,7 +30,7 @@ fn load_tile_registers(e: ptr<function, Registers>, number: u32, local: u32) {
             (*e)[r] = load(first + r * WORKGROUP_SIZE + local);
         }
     } else {
-        // Without a branch, so that all loads of an invocation are under way together.
+        // Without a branch, so that an invocation's loads overlap.
         // unroll
         for (var r = 0u; r < ELEMENTS; r++) {
             (*e)[r] = element_or_last(
@@ -40,9 +41,10 @@ fn load_tile_registers(e: ptr<function, Registers>, number: u32, local: u32) {
     }
 }
 
-// Not less than the k-th element, and as close to it as a look at the least elements of groups
-// tells. Groups and subsets are interleaved, so that where elements are in order each has its share
-// of the first.
+// Returns an upper bound of the k-th element, from the least elements of groups. Groups and subsets
+// are interleaved: in sorted input, each of them then has its share of the first elements. The
+// first barrier completes the least elements of all invocations; the second one keeps the next
+// group from overwriting them.
 fn bound(e: ptr<function, Registers>, local: u32) -> Element {
     let subset = local % SUBSETS;
     // unroll
@@ -54,7 +56,8 @@ fn bound(e: ptr<function, Registers>, local: u32) -> Element {
         }
         store_tile(local, least);
         workgroupBarrier();
-        // Of equal ones the first has the lower rank, so that each rank is one invocation's.
+        // Of equal elements, the element of the lower invocation has the lower rank: each rank
+        // belongs to one invocation.
         var rank = 1u;
         for (var j = 0u; j < SUBSET; j++) {
             let at = j * SUBSETS + subset;
@@ -73,10 +76,10 @@ fn bound(e: ptr<function, Registers>, local: u32) -> Element {
     return greatest;
 }
 
-// How many elements of the tile are less than `limit`: the same number in all invocations. `before`
-// is what was counted before, and then what is counted now; `sooner`, how many of the elements
-// belong to invocations that were counted sooner than this one. The two are apart from each other
-// so that a compiler sees which is the same for all.
+// Returns the number of elements of the tile below `limit`, equal in all invocations. `before`
+// holds the sum of all previous counts, and is updated; `sooner` receives the number of elements of
+// invocations that added their count earlier. The two are separate parameters so that a compiler
+// recognizes the one that is uniform.
 fn count_less(
     e: ptr<function, Registers>,
     limit: Element,
@@ -99,12 +102,12 @@ fn count_less(
     return count;
 }
 
-// The k-th element, bit by bit: the greatest that less than k are less than.
+// Finds the k-th element bit by bit: the greatest value with fewer than k elements below it.
 fn search(e: ptr<function, Registers>, before: ptr<function, u32>) -> Element {
     var found = flipped(LAST_ELEMENT, 0xffffffffu);
     var sooner = 0u;
     for (var w = 0u; w < ELEMENT_WORDS; w++) {
-        // The high word of a key is the last of its words; the payload comes after the key.
+        // The high word of a key is its last word; the payload follows the key.
         let k = select(w, KEY_WORDS - 1u - w, w < KEY_WORDS);
         for (var bit = 0x80000000u; bit > 0u; bit >>= 1u) {
             let tried = with_word(found, k, word(found, k) | bit);
@@ -142,7 +145,8 @@ fn top_of_tile(place: Place, @builtin(local_invocation_index) local: u32) {
                 slot += 1u;
             }
         }
-        // Below k there are as many that equal the limit as are missing, or none at all.
+        // The slots from `count` to k get copies of the limit, which the missing elements equal. The
+        // slots after k get padding.
         for (var s = count + local; s < SLOTS; s += WORKGROUP_SIZE) {
             store_scratch(run + s, element_or_last(limit, s < arguments.k));
         }

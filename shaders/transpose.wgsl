@@ -1,17 +1,17 @@
-// The bitonic network with alternating directions, on rows in workgroup memory; steps with strides
-// larger than a row are performed on the transposed array, where they are small. After the DirectX
+// The bitonic network with alternating directions, on rows in workgroup memory. Steps with strides
+// larger than a row run on the transposed array, where their strides are small. After the DirectX
 // sample "ComputeShaderSort11". The array is padded to a power of two.
 
 struct Arguments {
-    // Elements with the padding.
+    // The number of elements, with the padding.
     n: u32,
-    // Where the padding begins.
+    // The beginning of the padding.
     pad_from: u32,
-    // Steps of a merge.
+    // The number of steps of a merge.
     steps: u32,
-    // The bit of an element's place that is set where a merge is descending.
+    // The bit of an element's place that is set if a merge is descending.
     block_log2: u32,
-    // Rows and columns of a transposition, both powers of two.
+    // The numbers of rows and columns of a transposition, both powers of two.
     rows: u32,
     columns: u32,
 }
@@ -24,13 +24,14 @@ fn pad(place: Place, @builtin(local_invocation_index) local: u32) {
     }
 }
 
-// The position of the lower of the two that comparison c is about, for this stride.
+// Returns the lower position of comparison c with this stride.
 fn lower_of(c: u32, stride: u32) -> u32 {
     return 2u * c - (c & (stride - 1u));
 }
 
-// The steps of strides 2^(log2 − 1) … 1 on a row of TILE_SIZE elements that begins at `start`:
-// ascending where bit `block_log2` of the position is 0.
+// Performs the steps of strides 2^(log2 − 1) … 1 on a row of TILE_SIZE elements from `start` on:
+// ascending if bit `block_log2` of the position is 0. A barrier precedes each step, since a step
+// reads the pairs that the previous step wrote.
 fn merge_row(start: u32, local: u32, log2: u32, block_log2: u32) {
     for (var s = log2; s > 0u; s--) {
         let stride = 1u << (s - 1u);
@@ -83,12 +84,13 @@ fn merge_rows(place: Place, @builtin(local_invocation_index) local: u32) {
     }
 }
 
-// Side of the squares that are transposed in workgroup memory, so that reads and writes of the
-// array are both in runs. A row of a square is one element longer, against bank conflicts: a square
-// is TILE_SIZE elements.
+// The side of the squares that are transposed in workgroup memory: reads and writes of the array
+// are both contiguous. A row of a square has one more place against bank conflicts; a square takes
+// at most TILE_SIZE elements.
 const SIDE: u32 = 16u;
 
-// From the array to the scratch array.
+// Transposes the array into the scratch array, one square for each workgroup. The barrier separates
+// the writes of a square's rows from the reads of its columns.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn transpose(place: Place, @builtin(local_invocation_index) local: u32) {
     let rows = arguments.rows;
