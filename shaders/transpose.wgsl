@@ -85,8 +85,8 @@ fn merge_rows(place: Place, @builtin(local_invocation_index) local: u32) {
 }
 
 // The side of the squares that are transposed in workgroup memory: reads and writes of the array
-// are both contiguous. A row of a square has one more place against bank conflicts; a square takes
-// at most TILE_SIZE elements.
+// are both contiguous. A row of a square has one more place against bank conflicts, so a square
+// takes TILE_SIZE places.
 const SIDE: u32 = 16u;
 
 // Transposes the array into the scratch array, one square for each workgroup. The barrier separates

@@ -1,4 +1,4 @@
-// Keys in arrays that begin where their bindings do.
+// Access to keys in arrays that begin at their bindings.
 
 fn read_key(i: u32) -> Key {
     return keys[i];

@@ -1,4 +1,4 @@
-// Words beside keys, in arrays that begin where their bindings do.
+// Access to the payload in arrays that begin at their bindings.
 
 fn read_payload(i: u32) -> u32 {
     return payload[i];

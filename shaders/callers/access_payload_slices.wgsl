@@ -1,4 +1,4 @@
-// Words beside keys, in slices.
+// Access to the payload in slices.
 
 fn read_payload(i: u32) -> u32 {
     return payload[slices.read_payload + i];

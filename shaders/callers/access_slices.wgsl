@@ -1,4 +1,4 @@
-// Keys in slices.
+// Access to keys in slices.
 
 fn read_key(i: u32) -> Key {
     return keys[slices.read_keys + i];

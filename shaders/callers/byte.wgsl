@@ -1,4 +1,4 @@
-// A byte of a word, the lowest being the first.
+// Returns a byte of a word, counted from the lowest.
 fn byte(word: u32, which: u32) -> u32 {
     return (word >> (8u * which)) & 0xffu;
 }

@@ -1,9 +1,10 @@
-// Copies a caller's keys, which are to stay as they are.
+// Copies a caller's keys, for sorts that must not change them. Neighbouring invocations copy
+// neighbouring words.
 
 struct Arguments {
-    // Elements.
+    // The number of elements.
     n: u32,
-    // Where they begin.
+    // The beginning of the keys, in elements.
     first: u32,
 }
 
@@ -16,7 +17,7 @@ fn copy(
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    // Words, of which a key has one or two.
+    // A key has one or two words.
     let words = arguments.n * KEY_WORDS;
     let first = arguments.first * KEY_WORDS;
     for (var i = workgroup.x * 256u + local; i < words; i += grid.x * 256u) {

@@ -1,14 +1,14 @@
-// f32: as the module `key` has them.
+// The key of an f32; the module `key` defines the same key.
 
 const SIGN: u32 = 0x80000000u;
 
-// NaN of each sign.
+// The number of NaN of each sign.
 const NANS: u32 = 0x007fffffu;
 
-// The key of +inf, the smallest first.
+// The key of +inf in ascending order.
 const LAST_NUMBER: u32 = 0xff000001u;
 
-// From the smallest first to the largest first, or back; NaN stay.
+// Converts between ascending and descending order; the keys of NaN stay the same.
 fn directed(key: Key) -> Key {
     return select(key, LAST_NUMBER - key, DESCENDING == 1u && key <= LAST_NUMBER);
 }

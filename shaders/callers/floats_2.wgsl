@@ -1,14 +1,14 @@
-// f64: as the module `key` has them.
+// The key of an f64; the module `key` defines the same key.
 
 const SIGN: u32 = 0x80000000u;
 
-// NaN of each sign, and one more: in the high word.
+// The number of NaN of each sign, plus one, in the high word.
 const NANS_AND_ONE: u32 = 0x00100000u;
 
-// The key of +inf, the smallest first.
+// The key of +inf in ascending order.
 const LAST_NUMBER: Key = vec2(0x00000001u, 0xffe00000u);
 
-// From the smallest first to the largest first, or back; NaN stay.
+// Converts between ascending and descending order; the keys of NaN stay the same.
 fn directed(key: Key) -> Key {
     let other = vec2(LAST_NUMBER.x - key.x, LAST_NUMBER.y - key.y - u32(key.x > LAST_NUMBER.x));
     return select(key, other, DESCENDING == 1u && !key_less(LAST_NUMBER, key));

@@ -1,13 +1,14 @@
-// Gathers elements of up to three arrays by positions. Before it there are the constants WORDS_0,
-// … (of an element of each array) and ARRAYS; after it `gather_array.wgsl` for each of them.
+// Gathers elements of up to three arrays by positions. The constants WORDS_0, … (words of an
+// element of each array) and ARRAYS precede this text; `gather_array.wgsl` follows it for each
+// array.
 
 struct Arguments {
-    // The most elements.
+    // The maximum number of elements.
     n: u32,
-    // Where positions begin in the lowest byte, and where their number is in the next.
+    // The lowest byte is the beginning of the positions, the next byte the place of their number.
     firsts: u32,
-    // Of each array, where the source begins in words in the lowest byte, and the target in the
-    // next; and the elements of the source.
+    // For each array: the beginning of the source in words in the lowest byte, and of the target in
+    // the next byte.
     firsts_0: u32,
     firsts_1: u32,
     firsts_2: u32,
@@ -22,8 +23,8 @@ struct Arguments {
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn gather(place: Place, @builtin(local_invocation_index) local: u32) {
     let n = min(arguments.n, counts[byte(arguments.firsts, 1u)]);
-    // One array after another: together they would drive each other out of the device's cache. A
-    // block is of as many elements as there are invocations.
+    // The workgroups of one array after those of another, because together the arrays would evict
+    // each other from the device's cache. A block has one element for each invocation.
     let workgroups = place.grid.x * place.grid.y / ARRAYS;
     let array = workgroup_number(place) / workgroups;
     for (var block = workgroup_number(place) % workgroups; block * WORKGROUP_SIZE < n; block += workgroups) {

@@ -1,12 +1,12 @@
-// Host parameters: numbers that the host passes to the kernels that run before a plan's, and what
-// those kernels write for the plan's.
+// Host parameters: numbers that the host passes to the kernels before those of a plan. These
+// kernels write the arguments of the plan's kernels.
 //
-// The host writes them to no buffer: of two sorts in one command buffer the second would overwrite
-// what the first has yet to read. Instead, a byte is the entry of a table that is bound. They are
-// a 32-bit number, the lowest byte first, and four bytes.
+// The host cannot write them to a buffer: of two sorts in one command buffer, the second would
+// overwrite the parameters that the first has yet to read. Instead, each byte is a binding of an
+// entry in a table of all bytes. The parameters are a 32-bit number, lowest byte first, and four
+// bytes.
 //
-// The host puts before this text the offsets of members in the structs of the kernels' own files:
-// RADIX_N, …
+// The host puts the offsets of members in the structs of the kernels before this text: RADIX_N, …
 
 @group(1) @binding(0) var<uniform> number_0: u32;
 @group(1) @binding(1) var<uniform> number_1: u32;
@@ -21,11 +21,11 @@ fn host_number() -> u32 {
     return number_0 | (number_1 << 8u) | (number_2 << 16u) | (number_3 << 24u);
 }
 
-// Words from one set of arguments to the next.
+// The distance between sets of arguments, in words.
 const SLOT: u32 = 64u;
 
-// Writes where slices begin, as struct Slices has it: for passes that read a caller's, and then for
-// those that write them.
+// Writes the beginnings of slices as a Slices struct: first for passes that read the caller's
+// slices, then for passes that write them.
 fn put_slices(slot: u32, first_key: u32, first_payload: u32) {
     parameters[slot + SLICES_READ_KEYS] = first_key;
     parameters[slot + SLICES_READ_PAYLOAD] = first_payload;

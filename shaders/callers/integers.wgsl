@@ -1,5 +1,5 @@
-// Integers: the bits that differ in a key are the sign of signed ones, and all where the largest
-// come first.
+// The key of an integer. FLIPPED are the bits that differ between the two: the sign of signed
+// integers, and in descending order all bits.
 
 fn ordered(element: Key) -> Key {
     return element ^ FLIPPED;

@@ -1,4 +1,4 @@
-// Keys that are in order as words.
+// Elements that are their own keys.
 
 fn key_of_element(element: Key) -> Key {
     return element;
@@ -8,7 +8,7 @@ fn element_of_key(key: Key) -> Key {
     return key;
 }
 
-// The bits of an element's key that count: all.
+// Returns the significant bits of an element's key, here all bits.
 fn counting_key(element: Key) -> Key {
     return element;
 }

@@ -1,14 +1,14 @@
-// Two runs in a caller's slices, which are merged into a third one.
+// Merges two runs in a caller's slices into a third slice.
 
 struct Arguments {
-    // The most elements of each, and of the result.
+    // The maximum numbers of elements of each run, and of the result.
     first_most: u32,
     second_most: u32,
     most: u32,
-    // Bytes, the lowest first: where keys of the first, of the second and of the result begin, and
-    // where the number of the first is.
+    // Bytes, lowest first: the beginnings of the keys of the first run, of the second run, and of
+    // the result, and the place of the first run's number of elements.
     keys: u32,
-    // The same of values, and of the number of the second.
+    // The same for values, and for the second run's number of elements.
     values: u32,
 }
 

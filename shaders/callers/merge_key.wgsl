@@ -1,4 +1,4 @@
-// Elements of merged runs: keys alone.
+// Elements of merged runs without payload.
 
 alias Element = Key;
 

@@ -1,4 +1,4 @@
-// Elements of merged runs: keys, and words that move with them.
+// Elements of merged runs: keys with a payload of one word.
 
 struct Element {
     key: Key,

@@ -1,18 +1,18 @@
-// Elements of 8 or 16 bits and the keys that have their order, in 32 bits: as the module `key` has
-// them. Before it there are the constants NARROW_BITS (of an element), NARROW_FLIPPED (those that
-// differ in the key of an integer), NARROW_IS_FLOAT, NARROW_NANS (of each sign), and
-// NARROW_DESCENDING.
+// Elements of 8 or 16 bits, and 32-bit keys in their order; the module `key` defines the same keys.
+// These constants precede this text: NARROW_BITS (bits of an element), NARROW_FLIPPED (bits that
+// differ between an integer and its key), NARROW_IS_FLOAT, NARROW_NANS (the number of NaN of each
+// sign), and NARROW_DESCENDING.
 
-// Elements in a word.
+// The number of elements in a word.
 const PACKED: u32 = 32u / NARROW_BITS;
 
 const NARROW_MASK: u32 = (1u << NARROW_BITS) - 1u;
 const NARROW_SIGN: u32 = 1u << (NARROW_BITS - 1u);
 
-// The key of +inf, the smallest first.
+// The key of +inf in ascending order.
 const NARROW_LAST: u32 = NARROW_MASK - 2u * NARROW_NANS;
 
-// From the smallest first to the largest first, or back; NaN stay.
+// Converts between ascending and descending order; the keys of NaN stay the same.
 fn narrow_directed(key: u32) -> u32 {
     return select(key, NARROW_LAST - key, NARROW_DESCENDING == 1u && key <= NARROW_LAST);
 }

@@ -1,4 +1,4 @@
-// Where elements are in arrays that begin where their bindings do.
+// The places of elements in arrays that begin at their bindings.
 
 fn own_key_at(i: u32) -> u32 {
     return i;

@@ -1,4 +1,4 @@
-// Where elements are in slices.
+// The places of elements in slices.
 
 fn own_key_at(i: u32) -> u32 {
     return slices.read_keys + i;

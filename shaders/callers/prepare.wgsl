@@ -1,16 +1,17 @@
-// Prepares a sort whose number of elements the device may have: what the passes count in becomes
-// zero, and their arguments become known.
+// Prepares a sort whose number of elements may be known only to the device: clears the counters of
+// the passes, and writes their arguments. Each workgroup prepares one digit.
 //
-// Host parameters: the most elements that slices hold; where the slices of keys, of payload and of
-// the count begin; flags: the payload is iota, the last pass drops keys, keys are copied before.
+// Host parameters: the maximum number of elements in the slices; three bytes: the beginnings of the
+// slices of keys and of payload, and the place of the count; a byte of flags: 1, the payload is
+// iota; 2, the last pass drops keys; 4, keys are copied before.
 
 struct Fixed {
-    // The most elements there is room for.
+    // The maximum number of elements in the workspace.
     capacity: u32,
-    // Elements in a tile, and tiles in a chunk.
+    // The numbers of elements in a tile, and of tiles in a chunk.
     tile: u32,
     chunk: u32,
-    // Digits in a key.
+    // The number of digits in a key.
     digits: u32,
 }
 
@@ -22,7 +23,7 @@ struct Fixed {
 
 const RADIX: u32 = 256u;
 
-// A workgroup for each digit.
+// One workgroup for each digit, one invocation for each of its values.
 @compute @workgroup_size(256)
 fn prepare(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let digit = workgroup.x;
@@ -45,7 +46,7 @@ fn prepare(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocatio
         for (var i = 0u; i < 4u; i++) {
             varying_bits[i] = 0u;
         }
-        // What was copied begins where its binding does.
+        // Copied keys begin at their binding.
         let slot = fixed.digits * SLOT;
         put_slices(slot, select(host_byte_0, 0u, (flags & 4u) != 0u), host_byte_1);
         parameters[slot + 2u * SLOT + COPY_N] = n;

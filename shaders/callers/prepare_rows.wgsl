@@ -1,5 +1,5 @@
-// The arguments of rows. Host parameters: elements of all rows; those of a row, in two bytes; where
-// the slices of keys and of payload begin.
+// Writes the arguments of a sort of rows. Host parameters: the number of elements of all rows; two
+// bytes of the length of a row, and the beginnings of the slices of keys and of payload.
 
 @group(0) @binding(0) var<storage, read_write> parameters: array<u32>;
 

@@ -1,12 +1,13 @@
-// The arguments of a selection. Before it there are the constants DIGITS (of the selection), SLICES
-// (the slot of where slices begin), CHUNK_UNIT, MOST_WORKGROUPS, SHIFTS and WIDTHS, as the
-// selection has them.
+// Writes the arguments of a selection. These constants precede this text: DIGITS (of the
+// selection), SLICES (the slot for the beginnings of slices), and CHUNK_UNIT, MOST_WORKGROUPS,
+// SHIFTS and WIDTHS of the selection.
 
 @group(0) @binding(0) var<storage, read_write> parameters: array<u32>;
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 
-// Host parameters: the most elements that slices hold; where the slices of keys, of payload and of
-// the count begin; whether the payload is iota. An invocation for each digit.
+// One invocation for each digit. Host parameters: the maximum number of elements in the slices; the
+// beginnings of the slices of keys and of payload, the place of the count, and 1 if the payload is
+// iota.
 @compute @workgroup_size(8)
 fn prepare_top(@builtin(local_invocation_index) digit: u32) {
     let most = host_number();
@@ -14,7 +15,7 @@ fn prepare_top(@builtin(local_invocation_index) digit: u32) {
     if digit < DIGITS {
         let units = (most + CHUNK_UNIT - 1u) / CHUNK_UNIT;
         let chunk = (units + MOST_WORKGROUPS - 1u) / MOST_WORKGROUPS * CHUNK_UNIT;
-        // All but how many are selected.
+        // All arguments except the number of selected elements, which `want` writes.
         let slot = digit * SLOT;
         parameters[slot + SELECT_N] = n;
         parameters[slot + SELECT_WORD] = digit / 3u;
@@ -29,7 +30,8 @@ fn prepare_top(@builtin(local_invocation_index) digit: u32) {
     }
 }
 
-// Told: how many are selected. After the one above.
+// Runs after `prepare_top`; one invocation for each digit. Host parameter: the number of elements
+// to select.
 @compute @workgroup_size(8)
 fn want(@builtin(local_invocation_index) digit: u32) {
     if digit < DIGITS {

@@ -1,15 +1,16 @@
-// Plans sorts of segments: lists the short ones by classes of lengths, numbers the tiles of the
-// long ones, and writes the arguments of all passes. The first host parameter is the number of all
+// Plans the sort of segments: lists short segments by classes of lengths, numbers the tiles of long
+// segments, and writes the arguments of all passes. The first host parameter is the number of all
 // elements.
 //
-// Before it there are the constants TILE (elements in a tile of the radix sort), DIGITS (of a key),
-// LONGEST (the longest segment of any class), CLASSES, and FIRST_CLASS_LOG2 (of the longest segment
-// in the first one, as a power of two); of each class TILE_LOG2S (elements in a tile, as a power of
-// two) and GROUPS (its group); GROUP_COUNT, and of each group GROUP_FIRSTS (its first class);
-// BEGINS and EACH, which say how words of the plan lie.
+// These constants precede this text: TILE (elements in a tile of the radix sort), DIGITS (of a
+// key), LONGEST (the longest segment of any class), CLASSES, and FIRST_CLASS_LOG2 (the longest
+// segment of the first class, as a power of two); for each class TILE_LOG2S (elements in a tile, as
+// a power of two) and GROUPS (its group); GROUP_COUNT, and for each group GROUP_FIRSTS (its first
+// class); BEGINS and EACH, the layout of the plan's words.
 
-// Words of the plan: whether offsets are wrong, long segments, tiles of those, and segments of each
-// class; from BEGINS on where each long segment begins and ends, and its first tile, in EACH words.
+// Words of the plan: 1 if offsets are invalid, the number of long segments, the number of their
+// tiles, and the number of segments of each class. From BEGINS on, EACH words for each long
+// segment: its beginning, its end, and its first tile.
 const IS_WRONG: u32 = 0u;
 const LONG: u32 = 1u;
 const TILES: u32 = 2u;
@@ -35,7 +36,8 @@ fn class_of(length: u32) -> u32 {
     return max(firstLeadingBit(length - 1u) + 1u, FIRST_CLASS_LOG2) - FIRST_CLASS_LOG2;
 }
 
-// The most segments of a class: those are longer than the ones of the class before.
+// Returns the maximum number of segments of a class: each is longer than the segments of the class
+// before.
 fn most_listed(class_number: u32) -> u32 {
     let shorter = select(1u, 1u << (class_number + FIRST_CLASS_LOG2 - 1u), class_number > 0u);
     return host_number() / (shorter + 1u);
@@ -53,7 +55,7 @@ fn tiles_of(length: u32) -> u32 {
     return (length + TILE - 1u) / TILE;
 }
 
-// Notes a long segment, if there is room: there is, unless offsets are wrong.
+// Records a long segment, if there is room. Room is missing only if offsets are invalid.
 fn note_long(number: u32, begin: u32, end: u32, first_tile: u32) {
     if number < host_number() / (LONGEST + 1u) {
         atomicStore(&plan[BEGINS + EACH * number], begin);
@@ -71,7 +73,8 @@ struct Segment {
     end: u32,
 }
 
-// The segment that its offsets tell: an empty one, and noted, where they are wrong.
+// Returns a segment by its offsets. If they are invalid, the plan records it, and the segment is
+// empty.
 fn segment_at(number: u32) -> Segment {
     let segment = Segment(offsets[host_byte_0 + number], offsets[host_byte_0 + number + 1u]);
     if segment.begin > segment.end || segment.end > host_number() {
@@ -81,14 +84,14 @@ fn segment_at(number: u32) -> Segment {
     return segment;
 }
 
-// Nothing is known.
+// Clears the first words of the plan.
 @compute @workgroup_size(32)
 fn begin(@builtin(local_invocation_index) local: u32) {
     atomicStore(&plan[local], 0u);
 }
 
-// An invocation for each segment, where none is longer than a row of those that are sorted in the
-// order of their offsets. Told: where offsets, keys and payload begin.
+// For segments no longer than a row, sorted in the order of their offsets: one invocation checks
+// each segment. Host parameters: the beginnings of offsets, keys and payload.
 @compute @workgroup_size(WORKGROUP)
 fn check(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -111,8 +114,10 @@ fn check(
 var<workgroup> listed: array<atomic<u32>, CLASSES>;
 var<workgroup> first_listed: array<u32, CLASSES>;
 
-// An invocation for each segment. Told: where offsets begin, where the payload begins, whether it
-// is iota.
+// One invocation for each segment. Host parameters: the beginnings of offsets and of payload, and 1
+// if the payload is iota. The workgroup counts its segments of each class in `listed`; a barrier
+// later, one invocation for each class reserves their places in the list with one atomic addition;
+// after another barrier each invocation lists its segment.
 @compute @workgroup_size(WORKGROUP)
 fn classify(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -145,15 +150,15 @@ fn classify(
     workgroupBarrier();
     if own_class != NONE {
         let number = first_listed[own_class] + before;
-        // There is room, unless offsets are wrong.
+        // Room is missing only if offsets are invalid.
         if number < most_listed(own_class) {
             segment_list[list_begin(own_class) + number] = segment;
         }
     }
 }
 
-// An invocation for each of equal rows, all of them long. Told: their length, the lowest byte
-// first.
+// One invocation for each row of equal length; all rows are long. Host parameters: four bytes of
+// the length, lowest first.
 @compute @workgroup_size(WORKGROUP)
 fn number_rows(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -176,8 +181,8 @@ fn number_rows(
     }
 }
 
-// Workgroups take long segments in turn. Told: where offsets, keys and payload begin, whether it is
-// iota.
+// The workgroups take the long segments in rotation. Host parameters: the beginnings of offsets,
+// keys and payload, and 1 if the payload is iota.
 @compute @workgroup_size(WORKGROUP)
 fn fill(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -185,7 +190,7 @@ fn fill(
     @builtin(local_invocation_index) local: u32,
 ) {
     let own = workgroup.y * grid.x + workgroup.x;
-    // Where offsets are wrong nothing is sorted.
+    // Invalid offsets: nothing is sorted.
     let is_right = atomicLoad(&plan[IS_WRONG]) == 0u;
     let long = select(0u, atomicLoad(&plan[LONG]), is_right);
     for (var number = own; number < long; number += grid.x * grid.y) {

@@ -1,7 +1,8 @@
-// Slices, before which there may be something in what is bound.
+// Slices, which may begin after the beginning of their bindings.
 
 struct Slices {
-    // Where the slices begin that are read, and those that are written: in elements.
+    // The beginnings of the slices that passes read, and of the slices that they write, in
+    // elements.
     read_keys: u32,
     read_payload: u32,
     write_keys: u32,

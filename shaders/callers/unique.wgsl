@@ -1,35 +1,36 @@
-// Finds the first element of each run of equal keys, where all are in order, and writes these one
-// after another.
+// Finds the first element of each run of equal keys in sorted elements, and writes these first
+// elements consecutively.
 //
 // ```text
-// count_firsts    which are firsts, a bit for each element, and how many of a tile
-// number_firsts   firsts before each tile, and all of them
-// note_firsts     the place of each first
-// write_firsts    its element, its value, and how many are equal to it
+// count_firsts    a bit for each element, set for first elements; their number in each tile
+// number_firsts   the number of first elements before each tile, and in all tiles
+// note_firsts     the position of each first element
+// write_firsts    the element, its value, and the number of equal elements
 // ```
 //
-// So keys are read once. Before it there are the constants TILE (elements in a tile) and TOGETHER
-// (loads of an invocation at a time).
+// Keys are thus read only once. The constants TILE (elements in a tile) and TOGETHER (simultaneous
+// loads of an invocation) precede this text.
 
 struct Arguments {
-    // The most elements.
+    // The maximum number of elements.
     n: u32,
-    // Bytes, the lowest first: where keys begin and where their number is; where unique keys begin
-    // and where their number is.
+    // Bytes, lowest first: the beginning of the keys and the place of their number; the beginning
+    // of the unique keys and the place of their number.
     keys: u32,
-    // The same of values: those of all, those of the unique, counts of the equal.
+    // Likewise the beginnings of all values, of the unique values, and of the counts of equal
+    // elements.
     values: u32,
-    // The most unique elements.
+    // The maximum number of unique elements.
     most: u32,
 }
 
-// Words of bits of a tile.
+// The number of words of a tile's bits.
 const WORDS: u32 = TILE / 32u;
 
 @group(0) @binding(0) var<storage, read_write> firsts: array<u32>;
 @group(0) @binding(1) var<storage, read_write> counts: array<u32>;
 @group(0) @binding(3) var<storage, read_write> numbers: array<u32>;
-// How many firsts are in each tile, then their bits.
+// The number of first elements of each tile, then the bits of each tile.
 @group(0) @binding(4) var<storage, read_write> tiles: array<u32>;
 
 fn count() -> u32 {
@@ -40,14 +41,15 @@ fn tiles_there() -> u32 {
     return (arguments.n + TILE - 1u) / TILE;
 }
 
-// Where a word of bits is of a tile.
+// Returns the place of a word of a tile's bits.
 fn bits_at(tile: u32, word: u32) -> u32 {
     return tiles_there() + tile * WORDS + word;
 }
 
 var<workgroup> sums: array<u32, WORKGROUP_SIZE>;
 
-// The sum over the invocations before this one; the sum of all is in the last place of `sums`.
+// Returns the sum over the invocations before this one; the last word of `sums` receives the total.
+// Two barriers in each step separate its reads from its writes.
 fn sum_before(own: u32, local: u32) -> u32 {
     sums[local] = own;
     workgroupBarrier();
@@ -87,7 +89,7 @@ fn count_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
         for (var t = 0u; t < TOGETHER; t++) {
             let bit = i + t * WORKGROUP_SIZE;
             let at = tile * TILE + bit;
-            // With any(), since keys may be vectors.
+            // `any`, because keys may be vectors.
             if at < n && (at == 0u || any(counting_key(before[t]) != counting_key(read[t]))) {
                 atomicOr(&bits[bit / 32u], 1u << (bit % 32u));
             }
@@ -95,7 +97,7 @@ fn count_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
     }
     workgroupBarrier();
     var found = 0u;
-    // Tiles behind the last one have none.
+    // A tile past the last one has no first elements.
     if local < WORDS && tile < tiles_there() {
         found = atomicLoad(&bits[local]);
         tiles[bits_at(tile, local)] = found;
@@ -106,7 +108,8 @@ fn count_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
     }
 }
 
-// One workgroup.
+// One workgroup: each invocation adds up a contiguous range of tiles, and after the sums over
+// invocations replaces each tile's count by the number before it.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn number_firsts(place: Place, @builtin(local_invocation_index) local: u32) {
     let all = tiles_there();

@@ -1,4 +1,5 @@
-// The last of the kernels in unique.wgsl.
+// The last kernel of unique.wgsl. The invocations of all workgroups write the first elements, one
+// after another.
 
 @group(0) @binding(6) var<storage, read_write> values: array<u32>;
 @group(0) @binding(7) var<storage, read_write> unique_values: array<u32>;

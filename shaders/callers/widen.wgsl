@@ -1,9 +1,9 @@
-// Copies a caller's elements of 8 or 16 bits to keys of 32 bits, and back.
+// Copies a caller's elements of 8 or 16 bits to 32-bit keys, and back.
 
 struct Arguments {
-    // The most elements.
+    // The maximum number of elements.
     n: u32,
-    // Where they begin, and where their number is.
+    // The beginning of the elements, and the place of their number.
     first: u32,
     first_count: u32,
 }
@@ -22,7 +22,7 @@ fn widen(place: Place, @builtin(local_invocation_index) local: u32) {
     }
 }
 
-// An invocation for each word, whose other elements stay.
+// Each invocation writes whole words; elements of a word outside the slice keep their values.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn narrow(place: Place, @builtin(local_invocation_index) local: u32) {
     let n = min(arguments.n, counts[arguments.first_count]);

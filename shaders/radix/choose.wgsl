@@ -1,12 +1,14 @@
-// Chooses the leading digits: as few as tell nearly all keys apart. One workgroup.
+// Chooses the leading digits: the fewest that distinguish nearly all keys. One workgroup adds up the
+// samples in workgroup memory; after a barrier its first invocation chooses.
 
 var<workgroup> sums: array<atomic<u32>, SAMPLE>;
 
-// Pairs of keys in a sample.
+// The number of pairs of keys in a sample.
 const PAIRS: f32 = f32(SAMPLED) * f32(SAMPLED - 1u) / 2.0;
 
-// Before it there are the constants MATES (the most other keys that begin like a key, on the average),
-// SPARED (passes that must become needless), and FORCED (the number of digits, if it is given).
+// These constants precede this text: MATES (the maximum number of other keys with the same leading
+// digits, on average), SPARED (the minimum number of passes to save), and FORCED (the number of
+// digits, if given).
 fn first_of_leading() -> u32 {
     if FORCED > 0u {
         return DIGITS - FORCED;
@@ -18,7 +20,7 @@ fn first_of_leading() -> u32 {
     var alike = atomicLoad(&sums[DIGITS]);
     var first = 0u;
     for (var digit = 0u; digit + 1u < DIGITS; digit++) {
-        // So many pairs have these digits in common, and maybe more.
+        // `alike` pairs have these digits in common, and possibly further ones.
         if f32(alike) / (f32(samples()) * PAIRS) * f32(arguments.n) > f32(MATES) {
             break;
         }

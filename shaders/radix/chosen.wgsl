@@ -1,10 +1,11 @@
-// The passes by the digits that were chosen.
+// The passes by the chosen digits.
 
 struct Chosen {
-    // The digits by which elements are distributed, a bit for each, and how many passes that makes.
+    // The digits by which elements are distributed, one bit each, and the number of passes.
     digits: u32,
     passes: u32,
-    // Whether elements with the same prefix, which those digits are, have others by which they differ.
+    // True if elements with equal prefixes may differ in further digits; the chosen digits are the
+    // prefix.
     finishes: bool,
 }
 
@@ -14,18 +15,18 @@ fn chosen() -> Chosen {
     let leading = all & (all << varying_bits[FROM]);
     var digits = vary & leading;
     let rest = vary & ~leading;
-    // One pass at least: it maps elements to keys, and writes iota.
+    // At least one pass, which maps elements to keys, and writes iota.
     if digits == 0u && (rest != 0u || arguments.iota == 1u) {
         digits = 1u << (DIGITS - 1u);
     }
     return Chosen(digits, countOneBits(digits), rest != 0u);
 }
 
-// The bits of a prefix.
+// Returns the bits of a prefix.
 fn prefix_mask() -> Key {
     var mask = LAST_KEY;
     for (var w = 0u; w < KEY_WORDS; w++) {
-        // Bits of this word, and of those before it, that are of no leading digit.
+        // The number of low bits in this word that belong to no leading digit.
         let below = max(varying_bits[FROM] * DIGIT_BITS, 32u * w) - 32u * w;
         mask = key_with_word(mask, w, select(0xffffffffu << (below & 31u), 0u, below >= 32u));
     }

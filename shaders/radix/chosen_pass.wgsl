@@ -1,4 +1,4 @@
-// A pass goes by the next of the digits that were chosen, if there is one.
+// Each pass distributes by the next chosen digit, if there is one.
 
 fn this_pass() -> Pass {
     let passes = chosen();
@@ -11,7 +11,7 @@ fn this_pass() -> Pass {
         digits != 0u,
         false,
         number == 0u,
-        // What comes after maps keys to elements.
+        // Otherwise `finish` maps keys to elements.
         !passes.finishes && number + 1u == passes.passes && (passes.passes & 1u) == 0u,
         number,
         min(firstTrailingBit(digits), DIGITS - 1u),

@@ -1,4 +1,4 @@
-// Sets to zero what the kernels add up in.
+// Clears the counters that other kernels add to.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn clear(place: Place, @builtin(local_invocation_index) local: u32) {

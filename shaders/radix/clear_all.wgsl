@@ -1,4 +1,5 @@
-// All counters are cleared, those of subgroups too that there might be.
+// The workgroup clears all counters, including those of subgroups that may not exist. The barrier
+// completes them.
 
 fn clear_counters(local: u32, subgroup: Subgroup, size: u32) {
     // unroll

@@ -1,5 +1,6 @@
-// Counts one digit of the elements in a chunk of tiles: before each tile, and in all. One workgroup
-// for each chunk.
+// Counts one digit of the elements in a chunk of tiles: before each tile, and in the whole chunk.
+// One workgroup for each chunk. In each tile, a barrier separates the reads of the counts so far
+// from the additions, and another one separates the additions from the next tile's reads.
 
 var<workgroup> counted: array<atomic<u32>, RADIX>;
 

@@ -1,4 +1,4 @@
-// How many elements of each digit are in earlier tiles: counted before.
+// The numbers of elements of each digit in earlier tiles, as `count` and `scan` left them.
 
 fn tile_number(place: Place, local: u32) -> u32 {
     return workgroup_number(place);

@@ -1,4 +1,4 @@
-// All digits are counted.
+// Counts all digits.
 
 fn first_digit() -> u32 {
     return 0u;

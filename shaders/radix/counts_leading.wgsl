@@ -1,4 +1,4 @@
-// The leading digits that were chosen are counted, and no others.
+// Counts the chosen leading digits only.
 
 fn first_digit() -> u32 {
     return atomicLoad(&varying_bits[FROM]);

@@ -1,7 +1,8 @@
-// Cuts the array in windows, an invocation for each border between two. Where a run of equal prefixes
-// goes on for long after a border, the windows end before it and begin after it.
+// Cuts the array into windows; each invocation handles one border between two windows. If a run of
+// equal prefixes continues far past a border, the windows end before the run, and begin after it.
 
-// The first index from `begin` to `end` whose prefix is not less than this one, or greater than it.
+// Returns the first index from `begin` to `end` whose prefix is not less than this one, or for an
+// upper bound greater than it.
 fn bound(prefix: Key, begin: u32, end: u32, is_upper: bool, mask: Key, are_in_other: bool) -> u32 {
     var low = begin;
     var high = end;
@@ -17,7 +18,7 @@ fn bound(prefix: Key, begin: u32, end: u32, is_upper: bool, mask: Key, are_in_ot
     return low;
 }
 
-// Notes a run that no window holds.
+// Lists a run that exceeds a window.
 fn note_run(begin: u32, end: u32) {
     let entry = 2u * (windows() + atomicAdd(&cuts[RUNS], 1u));
     atomicStore(&cuts[entry], begin);
@@ -44,7 +45,7 @@ fn cut(place: Place, @builtin(local_invocation_index) local: u32) {
     if end == stop && stop < arguments.n {
         begin = bound(prefix, 0u, at, false, mask, are_in_other);
         end = bound(prefix, stop, arguments.n, true, mask, are_in_other);
-        // The first of its borders notes it.
+        // Only the first border inside the run lists it.
         if end - begin > WINDOW && begin >= at - NOMINAL {
             note_run(begin, end);
         }

@@ -1,14 +1,14 @@
-// What kernels have that count all digits in one reading.
+// Included in kernels that count all digits in one reading, in workgroup memory.
 
 var<workgroup> counted: array<atomic<u32>, COUNTERS>;
 
 const BLOCK: u32 = WORKGROUP_SIZE * COUNTED_TOGETHER;
 
-// Bits that are set in some key, and those that are not set in some.
+// The bits that are set in some key, and the bits that are clear in some key.
 struct Bits {
     ones: Key,
     zeros: Key,
-    // The lowest digit that counts.
+    // The lowest digit to count.
     first: u32,
 }
 
@@ -24,7 +24,7 @@ fn count(element: Key, bits: ptr<function, Bits>) {
     }
 }
 
-// Counts the block that begins there, or what there is of it before an end.
+// Counts a block from `begin` on, up to `end` at most.
 fn count_block(begin: u32, end: u32, local: u32, bits: ptr<function, Bits>) {
     let first = begin + local;
     if end - begin >= BLOCK {
@@ -61,14 +61,14 @@ fn end_counting(bits: Bits, local: u32, lane: Lane) {
     end_varying(local);
 }
 
-// Clears the status, and the numbers that workgroups take.
+// Clears the status of tiles, and the numbers for workgroups to take.
 fn prepare_status(place: Place, local: u32) {
     let invocations = place.grid.x * place.grid.y * WORKGROUP_SIZE;
-    // The status of the first pass that runs.
+    // The status of the first pass with work.
     for (var i = invocation_number(place, local); i < tiles_there() * RADIX; i += invocations) {
         atomicStore(&status[i], 0u);
     }
-    // The numbers that workgroups take.
+    // The next number for each pass.
     if invocation_number(place, local) < DIGITS {
         atomicStore(&status[2u * tiles_there() * RADIX + invocation_number(place, local)], 0u);
     }

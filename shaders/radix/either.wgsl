@@ -1,4 +1,4 @@
-// Keys that go from either array to the other.
+// Keys that move from either array to the other.
 
 var<private> are_in_other: bool;
 

@@ -1,4 +1,4 @@
-// Words beside keys, as these.
+// A payload that moves with its keys from either array to the other.
 
 fn read_payload(i: u32) -> u32 {
     if are_in_other {

@@ -1,17 +1,20 @@
-// Sorts windows, each in a workgroup, in place or from the other array. Elements are nearly in order:
-// those that are not are close. So each invocation sorts a few in registers, and merges, in turn,
-// halves of its own with each other and with those of the next invocation, until all is in order. If
-// that takes long, which is rare, runs are merged by twos instead.
+// Sorts windows, each in one workgroup, in place or from the other array. Elements are nearly in
+// order, with only neighbours out of order. Each invocation sorts EACH elements in registers. Then
+// rounds alternately merge its second half with the first half of the next invocation, and its own
+// two halves, until a round finds nothing out of order. In the rare case that ROUNDS rounds do not
+// suffice, pairs of runs are merged instead.
+//
+// Merges of a round touch disjoint elements of workgroup memory; a barrier precedes each round.
 
 alias Some = array<Element, EACH>;
 
 const HALF: u32 = EACH / 2u;
 
-// Merges of neighbouring halves, before all is merged.
+// The maximum number of rounds before a merge of runs.
 const ROUNDS: u32 = 12u;
 
-// Words of a window, one after another, with a gap after those of each invocation: neighbours lie in
-// neighbouring banks.
+// The words of a window, one word of all elements after another, with a gap after the words of each
+// invocation: neighbouring invocations then access neighbouring banks.
 const STRIDE: u32 = WINDOW + WINDOW / EACH;
 
 var<workgroup> window_words: array<u32, ELEMENT_WORDS * STRIDE>;
@@ -54,9 +57,10 @@ fn exchange_some(e: ptr<function, Some>, low: u32, high: u32) {
     (*e)[high] = greater(a, b);
 }
 
-// A step of Batcher's odd-even merge sort: of blocks of 2 * run elements whose halves are sorted, it
-// compares those that are a stride apart, of each half as many from the stride on, but in the first
-// step all.
+// A step of Batcher's odd-even merge sort, on blocks of 2 * run elements with sorted halves. It
+// compares elements `stride` apart. In a block, the first step compares all elements of the first
+// half; a later step leaves out the first `stride` elements, then alternately compares and leaves out
+// `stride` elements.
 fn merge_step(e: ptr<function, Some>, run: u32, stride: u32) {
     let first = select(stride, 0u, stride == run);
     // unroll
@@ -69,7 +73,7 @@ fn merge_step(e: ptr<function, Some>, run: u32, stride: u32) {
     }
 }
 
-// Merges halves that are sorted.
+// Merges sorted halves.
 fn merge_some(e: ptr<function, Some>) {
     merge_step(e, 4u, 4u);
     merge_step(e, 4u, 2u);
@@ -83,8 +87,9 @@ fn sort_some(e: ptr<function, Some>) {
     merge_some(e);
 }
 
-// Merges sorted runs by twos until one is left: an invocation finds where its elements of two runs
-// begin (O. Green, R. McColl, D. Bader, "GPU merge path", 2012).
+// Merges pairs of sorted runs until one run is left. Each invocation finds the beginning of its
+// elements in both runs (O. Green, R. McColl, D. Bader, "GPU merge path", 2012). Each round has two
+// barriers: one completes the runs, the other separates all reads from the writes of merged elements.
 fn merge_runs(local: u32) {
     for (var run = HALF; run < WINDOW; run *= 2u) {
         workgroupBarrier();
@@ -128,7 +133,7 @@ fn sort_window(local: u32) {
     put_some(&e, local * EACH);
     for (var round = 0u; round < ROUNDS; round++) {
         workgroupBarrier();
-        // In turn the elements of two invocations, and those of one.
+        // Alternately the elements of two invocations, and of one invocation.
         let first = local * EACH + (1u - (round & 1u)) * HALF;
         if first + EACH <= WINDOW {
             if less(fetch(first + HALF), fetch(first + HALF - 1u)) {
@@ -145,7 +150,8 @@ fn sort_window(local: u32) {
     merge_runs(local);
 }
 
-// Loads a window, and what sorts last after its end; sorts it; writes it.
+// Loads a window, with padding after its end; sorts it; writes it. A barrier follows the loads, and
+// another one precedes the writes.
 fn finish_window(begin: u32, end: u32, local: u32, are_in_other: bool) {
     let count = end - begin;
     for (var i = local; i < ROUNDS; i += WORKGROUP_SIZE) {
@@ -205,7 +211,8 @@ fn finish(place: Place, @builtin(local_invocation_index) local: u32) {
     if begin < end {
         finish_window(begin, end, local, are_in_other);
     }
-    // Between this window and the one before there may be a run, which the first of its borders has.
+    // A run may lie between this window and the previous one; the first border inside the run sorts
+    // it.
     let run = select(0u, cuts[2u * number], number > 0u);
     if run < begin && begin - run <= WINDOW && run + NOMINAL >= at {
         workgroupBarrier();

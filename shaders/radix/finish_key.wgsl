@@ -1,4 +1,4 @@
-// Elements that are their key alone.
+// Elements without payload.
 
 fn key_of(element: Element) -> Key {
     return element;

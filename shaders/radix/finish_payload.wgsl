@@ -1,4 +1,4 @@
-// Elements with a payload: where in the window they were, until all is in order.
+// Elements with a payload. During the sort of a window, an element carries its place in the window.
 
 fn key_of(element: Element) -> Key {
     return element.key;
@@ -15,7 +15,7 @@ fn finish_payload(begin: u32, count: u32, local: u32, are_in_other: bool) {
             moved[i] = payload[own_payload_at(at)];
         }
     }
-    // All are read before one is written in place.
+    // All reads precede the writes in place.
     storageBarrier();
     workgroupBarrier();
     // unroll

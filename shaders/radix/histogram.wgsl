@@ -1,4 +1,5 @@
-// Counts all digits of all keys in one reading. Every workgroup takes one block after another.
+// Counts all digits of all keys in one reading. Each workgroup takes one block after another, and
+// adds its counts to the histograms at the end.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn histogram(

@@ -1,5 +1,6 @@
-// Counts all digits of the keys in segments, of each segment by itself, in one reading. Every
-// workgroup takes tiles that follow each other, and adds up what it has counted of a segment.
+// Counts all digits of the keys of each segment in one reading. Each workgroup takes consecutive
+// tiles, and adds its counts of a segment to the segment's histograms after its last tile of the
+// segment. Barriers separate the counts of one segment from those of the next.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn histogram(

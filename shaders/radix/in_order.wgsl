@@ -1,10 +1,11 @@
-// What a workgroup puts in order: ITEMS elements in the registers of each invocation.
+// The elements that a workgroup orders: ITEMS elements in the registers of each invocation.
 
 alias Keys = array<Key, ITEMS>;
 alias Words = array<u32, ITEMS>;
 
-// First the counters, RADIX for each subgroup; then, in their place, the elements by words. After both
-// RADIX words more: sums while digits are added up, then where each digit's elements go.
+// First the counters, RADIX for each subgroup; later the elements in the same place, one word at a
+// time. RADIX further words follow: sums during additions of digits, then the places of each digit's
+// elements.
 var<workgroup> shared_words: array<atomic<u32>, SHARED>;
 
 const OFFSETS: u32 = SHARED - RADIX;

@@ -1,11 +1,11 @@
-// All bits of keys count.
+// For keys with significant bits only.
 
-// The bits of a digit that count.
+// Returns the mask of a digit's significant bits.
 fn digit_mask(digit: u32) -> u32 {
     return RADIX - 1u;
 }
 
-// Of bits, those that count.
+// Returns the significant ones of these bits.
 fn that_count(bits: vec2<u32>) -> vec2<u32> {
     return bits;
 }

@@ -1,20 +1,21 @@
-// What all kernels share that sort by leading digits; what they do and why is in `plan::leading`.
+// Included in all kernels of the sort by leading digits; `plan::leading` explains the method.
 
-// Of `varying_bits`, after the bits that vary: the lowest of the leading digits.
+// The word of `varying_bits` after the bits that vary: the lowest leading digit.
 const FROM: u32 = 4u;
 
-// Of `cuts`: how many long runs there are. From twice as many words on as there are windows, where each
-// of them begins and ends.
+// The word of `cuts` with the number of long runs. The beginning and the end of each run follow after
+// two words for each window.
 const RUNS: u32 = 0u;
 
-// Workgroups that look at keys, and how many keys each looks at.
+// The number of keys in a sample, which one workgroup takes.
 const SAMPLED: u32 = 512u;
 
 fn samples() -> u32 {
     return clamp(arguments.n >> 17u, 8u, 8192u);
 }
 
-// A sample, as words: how many pairs of its keys have so many leading digits in common; then the bits
-// that are set in some key, and those that are not set in some, of each word.
+// The words of a sample: for each number of digits, the pairs of keys with exactly this number of
+// leading digits in common; then for each word of a key the bits that are set in some key, and the bits
+// that are clear in some key.
 const SAMPLE: u32 = 16u;
 const SAMPLED_BITS: u32 = 10u;

@@ -1,16 +1,16 @@
-// How many elements of each digit are in earlier tiles: published by them (D. Merrill, M.
-// Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016), or counted here
-// where one stalls (T. Smith, R. Levien, J. Owens, "Decoupled fallback", 2025).
+// The numbers of elements of each digit in earlier tiles. Earlier tiles publish them (D. Merrill,
+// M. Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016); if a tile stalls,
+// this workgroup counts it (T. Smith, R. Levien, J. Owens, "Decoupled fallback", 2025).
 //
-// A tile publishes its counts, and then the sums up to its end, as soon as it has them. A
-// word has both the number and what it is, so that no order of memory accesses is needed.
+// A tile publishes its counts, and later the sums up to its end, as soon as it has them. One word
+// holds both the number and its kind, so the protocol needs no order of memory accesses.
 
 const COUNTED: u32 = 0x40000000u;
 const SUMMED: u32 = 0x80000000u;
 const NUMBER: u32 = 0x3fffffffu;
 
-// The tile of a workgroup. Where workgroups may start in any order they take numbers as they come,
-// so that those that a tile depends on have started.
+// Returns the tile of a workgroup. If workgroups may start in any order, each takes the next number
+// when it starts, so that all tiles before its own have started.
 fn tile_number(place: Place, local: u32) -> u32 {
     if TAKES_NUMBERS == 0u {
         return workgroup_number(place);
@@ -21,7 +21,8 @@ fn tile_number(place: Place, local: u32) -> u32 {
     return workgroupUniformLoad(&shared_words[0]);
 }
 
-// Passes that rank use two parts in turn, and clear each other's.
+// Returns the first word of a tile's status. Passes that rank alternate between two halves of the
+// status, and each clears the half of the next pass.
 fn status_row(current: Pass, row: u32) -> u32 {
     return ((current.before & 1u) * tiles_there() + row) * RADIX;
 }
@@ -40,7 +41,8 @@ fn publish_counts(counts: ptr<function, array<u32, DIGITS_EACH>>, current: Pass,
     }
 }
 
-// How often a digit is in a whole tile. Others that miss the tile count it, too, and find the same.
+// Counts a digit in a whole tile, instead of the tile's own workgroup. Other workgroups may do the
+// same, with an equal result.
 fn count_instead(tile: u32, digit: u32, current: Pass, part: Part) -> u32 {
     var count = 0u;
     let begin = begin_of_tile(tile, part);
@@ -54,7 +56,9 @@ fn count_instead(tile: u32, digit: u32, current: Pass, part: Part) -> u32 {
     return count;
 }
 
-// How many elements of a digit are in earlier tiles.
+// Returns the number of elements of a digit in earlier tiles. It reads ROWS words of status
+// together, and polls the nearest one at most PATIENCE times before it counts that tile itself: the
+// loop ends even if no other workgroup makes progress.
 fn look_back(digit: u32, tile: u32, current: Pass, part: Part) -> u32 {
     var sum = 0u;
     let first = part.first_tile;
@@ -65,7 +69,7 @@ fn look_back(digit: u32, tile: u32, current: Pass, part: Part) -> u32 {
         for (var r = 0u; r < ROWS; r++) {
             found[r] = atomicLoad(&status[status_row(current, first + max(left, r + 1u) - r - 1u) + digit]);
         }
-        // A plain load may be answered by a cache that is not up to date.
+        // A plain load may return a stale value from a cache.
         for (var patience = PATIENCE; found[0] == 0u && patience > 0u; patience--) {
             found[0] = atomicOr(&status[status_row(current, first + left - 1u) + digit], 0u);
         }
@@ -101,7 +105,7 @@ fn add_earlier(
         // unroll
         for (var d = 0u; d < DIGITS_EACH; d++) {
             (*earlier)[d] = look_back(own.digit + d, own.tile, current, own.part);
-            // The first tile's sums are its counts, which are published.
+            // The first tile's counts are its sums, and already published.
             if select(own.tile > own.part.first_tile, STALLED_LATE == 1u, own.tile == STALLED_TILE) {
                 let sum = (*earlier)[d] + (*counts)[d];
                 atomicStore(&status[status_row(current, own.tile) + own.digit + d], SUMMED | sum);

@@ -1,4 +1,4 @@
-// Sets of lanes, in subgroups of at most 32.
+// Sets of lanes, for subgroups of at most 32 lanes.
 
 alias Lanes = u32;
 
@@ -6,7 +6,7 @@ fn ballot(vote: bool) -> Lanes {
     return subgroupBallot(vote).x;
 }
 
-// The lanes before this one.
+// Returns the lanes before this one.
 fn lanes_before(lane: u32) -> Lanes {
     return (1u << lane) - 1u;
 }

@@ -1,4 +1,4 @@
-// Sets of lanes, in subgroups of any size.
+// Sets of lanes, for subgroups of any size.
 
 alias Lanes = vec4<u32>;
 
@@ -6,7 +6,7 @@ fn ballot(vote: bool) -> Lanes {
     return subgroupBallot(vote);
 }
 
-// The lanes before this one.
+// Returns the lanes before this one.
 fn lanes_before(lane: u32) -> Lanes {
     let word = vec4(0u, 1u, 2u, 3u);
     let of_word = (1u << (lane & 31u)) - 1u;

@@ -1,4 +1,4 @@
-// What is found out by each invocation.
+// Each invocation adds its bits to those of the workgroup.
 
 fn note_varying(ones: Key, zeros: Key, lane: Lane) {
     for (var w = 0u; w < KEY_WORDS; w++) {

@@ -1,4 +1,5 @@
-// What is found out by each lane, joined in the subgroup.
+// Each subgroup joins the bits of its lanes, and its first lane adds them to those of the
+// workgroup.
 
 fn note_varying(ones: Key, zeros: Key, lane: Lane) {
     for (var w = 0u; w < KEY_WORDS; w++) {

@@ -1,5 +1,5 @@
-// Segments are sorted each by itself. Of each tile is known: where its segment begins and ends, the
-// segment's first tile, and the segment's number.
+// Each segment is sorted by itself. An entry for each tile has the beginning and the end of its
+// segment, the segment's first tile, and the segment's number.
 
 fn tiles_there() -> u32 {
     return arguments.tiles;

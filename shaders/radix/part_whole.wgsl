@@ -1,4 +1,4 @@
-// All elements are sorted together.
+// All elements are sorted together, as one part.
 
 fn tiles_there() -> u32 {
     return arguments.tiles;

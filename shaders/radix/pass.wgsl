@@ -1,23 +1,24 @@
-// What all kernels of the radix sort share; what it does and why is in `plan::radix`.
+// Included in all kernels of the radix sort; `plan::radix` explains the method.
 
 struct Arguments {
-    // Elements.
+    // The number of elements.
     n: u32,
-    // Tiles of them.
+    // The number of tiles.
     tiles: u32,
-    // Tiles in a chunk, and chunks; `onesweep` has none. Of `leading` the first is a number that
-    // nobody can know before, from which follows where the sample is taken.
+    // The number of tiles in a chunk, and the number of chunks; unused by `onesweep`. For
+    // `leading`, the first is an unpredictable number that places the sample.
     chunk: u32,
     chunks: u32,
-    // The digit of this pass, counted from the lowest; of a pass of `leading` its number.
+    // The digit of this pass, counted from the lowest; for a pass of `leading`, the number of the
+    // pass.
     digit: u32,
-    // Whether the first pass that runs writes iota as payload.
+    // 1 if the first pass with work writes iota as payload.
     iota: u32,
-    // Whether the last pass that runs writes the payload alone.
+    // 1 if the last pass with work writes the payload alone.
     drops_keys: u32,
 }
 
-// Values of a digit.
+// The number of values of a digit.
 const RADIX: u32 = 256u;
 
 const DIGIT_BITS: u32 = 8u;
@@ -30,26 +31,27 @@ fn digit_of(key: Key, digit: u32) -> u32 {
     return digit_of_word(key_word(key, digit >> 2u), digit);
 }
 
-// What this pass does.
+// The work of a pass.
 struct Pass {
-    // Whether elements move from one array to the other.
+    // True if elements move from one array to the other.
     runs: bool,
-    // Whether each keeps its place in doing so.
+    // True if each element keeps its place.
     copies: bool,
-    // Whether no earlier pass runs, and no later one.
+    // True if no earlier pass, or no later pass, moves elements.
     is_first: bool,
     is_last: bool,
-    // Earlier passes that do more than copy.
+    // The number of earlier passes that do more than copy.
     before: u32,
-    // The digit by which elements are distributed.
+    // The digit that distributes elements.
     digit: u32,
-    // Whether the payload is written as iota, not read.
+    // True if the payload is written as iota instead of read.
     numbers: bool,
 }
 
-// Of bits, a word of them for each word of a key, the digits with any that count: a bit for each.
+// Returns the digits with at least one of these significant bits, as one bit for each digit. `bits`
+// has a word for each word of a key.
 fn digits_of(bits: vec2<u32>) -> u32 {
-    // A bit for each byte, gathered from the lowest bits of all bytes by a product.
+    // One bit for each byte: a product gathers the lowest bits of all bytes.
     var bytes = that_count(bits);
     bytes |= bytes >> vec2(4u);
     bytes |= bytes >> vec2(2u);
@@ -58,14 +60,15 @@ fn digits_of(bits: vec2<u32>) -> u32 {
     return bytes.x | (bytes.y << 4u);
 }
 
-// From the digits with bits that are set in some keys and not in others: a pass for a digit without
-// such bits has nothing to do. Two neighbouring ones of a word are left out, since the elements are
-// then in the array where the plan has them; a single one copies. Where all are left out and the
-// payload is to be written as iota, the last two copy nonetheless.
+// Returns the work of a pass, from the digits with bits that vary between keys. A pass for a digit
+// without such bits has no work. Two neighbouring passes without work in the same word are left
+// out, since the elements are then in the array that the plan expects; a single pass without work
+// copies. If all passes are left out and the payload must be written as iota, the last two copy
+// nevertheless.
 fn pass_of(vary: u32, iota: bool) -> Pass {
     let all = (1u << DIGITS) - 1u;
-    // Of the neighbours that are the same, in each word the lowest two, and the next if they are
-    // apart from those.
+    // Of neighbouring digits without varying bits, the lowest pair of each word, and the next pair
+    // if it is disjoint from the lowest.
     let same = all & ~vary;
     let pairs = same & (same >> 1u) & 0x77u;
     var first = pairs & 0x11u;
@@ -89,7 +92,7 @@ fn pass_of(vary: u32, iota: bool) -> Pass {
     );
 }
 
-// The key of what a pass reads: the first one reads elements.
+// Returns the key of a value that a pass reads: the first pass reads elements.
 fn key_of_read(read: Key, current: Pass) -> Key {
     if MAPS_KEYS == 1u && current.is_first {
         return key_of_element(read);
@@ -97,7 +100,7 @@ fn key_of_read(read: Key, current: Pass) -> Key {
     return read;
 }
 
-// What a pass writes of a key: the last one writes elements.
+// Returns the value that a pass writes for a key: the last pass writes elements.
 fn written_of_key(key: Key, current: Pass) -> Key {
     if MAPS_KEYS == 1u && current.is_last {
         return element_of_key(key);

@@ -1,4 +1,4 @@
-// Elements with a payload, which is not looked at.
+// Elements with a payload, which moves unchanged.
 
 alias Payload = Words;
 

@@ -1,9 +1,9 @@
-// The lanes of a subgroup that run.
+// Returns the active lanes of the subgroup.
 fn lanes_here() -> Lanes {
     return ballot(true);
 }
 
-// Those of them whose digit is the same.
+// Returns the lanes with the same digit as this lane.
 fn peers_of(digit: u32, lanes: Lanes) -> Lanes {
     var peers = lanes;
     // unroll

@@ -1,4 +1,6 @@
-// How lanes that share a counter agree: all of them read it, then the first of each writes.
+// Ranks with subgroup barriers: all lanes with a digit read its counter, then the first of them
+// writes it. One barrier separates the reads from the writes, the other the writes from the next
+// item's reads.
 
 fn rank(item: u32, digit: u32, counters: u32, lanes: Lanes, lower: Lanes) -> u32 {
     let peers = peers_of(digit, lanes);

@@ -1,5 +1,5 @@
-// How invocations of a group that share a counter agree, where there are no subgroups: by a mask in
-// workgroup memory beside the counter, in turns of the whole workgroup.
+// Ranks without subgroups: invocations of a group mark themselves in a mask in workgroup memory
+// beside the counter of their digit. Barriers of the workgroup separate marks, reads and writes.
 
 alias Lanes = u32;
 
@@ -7,7 +7,7 @@ fn lanes_here() -> Lanes {
     return 0xffffffffu;
 }
 
-// The lanes before this one.
+// Returns the lanes before this one.
 fn lanes_before(lane: u32) -> Lanes {
     return (1u << lane) - 1u;
 }

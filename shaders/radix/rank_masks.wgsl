@@ -1,5 +1,6 @@
-// As with a barrier alone, but for every second item lanes find their peers by a mask in workgroup
-// memory beside the counter: one unit of a core counts ballots while another serves the memory.
+// Ranks as in rank_barrier.wgsl, but for every second item lanes find their peers by a mask in
+// workgroup memory beside the counter. One unit of a core then evaluates ballots while another one
+// serves the memory.
 
 fn rank(item: u32, digit: u32, counters: u32, lanes: Lanes, lower: Lanes) -> u32 {
     let counter = counters + digit;

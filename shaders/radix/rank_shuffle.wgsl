@@ -1,5 +1,5 @@
-// How lanes that share a counter agree where subgroups have no barrier: the first of them counts
-// for all.
+// Ranks on devices whose subgroups have no barrier: the first lane with a digit adds to the counter
+// for all lanes with this digit, and broadcasts the result.
 
 fn rank(item: u32, digit: u32, counters: u32, lanes: Lanes, lower: Lanes) -> u32 {
     let peers = peers_of(digit, lanes);

@@ -1,13 +1,13 @@
-// Sorts long runs of equal prefixes by their other digits, each in a workgroup: tile after tile, digit
-// after digit. Runs are so rare that this is over before it matters.
+// Sorts long runs of equal prefixes by their other digits. Each run is sorted by one workgroup, one
+// digit and one tile after another. Runs are rare enough that their time does not matter.
 
-// Of each of an invocation's digits, how often it is in the run, and in the tiles before.
+// For each of the invocation's digits, its count in the run, and in the earlier tiles of the run.
 var<private> totals_of_run: array<u32, DIGITS_EACH>;
 var<private> before_tile: array<u32, DIGITS_EACH>;
 
 var<private> run: Part;
 
-// After the counters: whether a digit is the same in the whole run.
+// The word after the counters: 1 if the digit is constant in the run.
 const IS_CONSTANT: u32 = OFFSETS;
 
 fn tiles_there() -> u32 {
@@ -37,7 +37,8 @@ fn add_earlier(
     }
 }
 
-// Counts a digit. Returns whether it is the same in the whole run.
+// Counts a digit, and returns true if it is constant in the run. A barrier precedes the counting, and
+// another one follows it.
 fn count_run(begin: u32, end: u32, digit: u32, local: u32, first: u32) -> bool {
     for (var i = local; i < RADIX; i += WORKGROUP_SIZE) {
         atomicStore(&shared_words[i], 0u);

@@ -1,11 +1,12 @@
-// Looks at some keys: how many pairs of them begin with how many equal digits. Each workgroup sorts its
-// own, so that those that begin alike are beside each other.
+// Samples keys, and counts their pairs by the number of leading digits in common. Each workgroup sorts
+// its own sample, so that keys with equal beginnings are neighbours. Each step of the sort ends with a
+// barrier.
 
 var<workgroup> sampled: array<Key, SAMPLED>;
 var<workgroup> found: array<atomic<u32>, SAMPLE>;
 
-// A key is compared with at most so many before it. If more of them begin alike, there are pairs
-// enough.
+// The number of preceding keys that a key is compared with. If more keys begin alike, the counted pairs
+// suffice.
 const COMPARED: u32 = 16u;
 
 // C. Wellons' integer hash "lowbias32".
@@ -16,7 +17,7 @@ fn mixed(seed: u32) -> u32 {
     return x ^ (x >> 16u);
 }
 
-// How many digits two keys have in common, from the leading one on.
+// Returns the number of leading digits that two keys have in common.
 fn digits_in_common(a: Key, b: Key) -> u32 {
     var leading = 0u;
     for (var w = 0u; w < KEY_WORDS; w++) {

@@ -1,5 +1,5 @@
-// From how often a digit is in each chunk to how often it is in the chunks before. One workgroup
-// for each value of the digit.
+// Replaces the count of a digit in each chunk by its count in all chunks before. One workgroup for
+// each value of the digit; each invocation adds up consecutive chunks.
 
 const OFFSETS: u32 = 0u;
 
@@ -26,7 +26,7 @@ fn scan(place: Place, subgroup: Subgroup) {
         chunk_sums[i] = before;
         before += count;
     }
-    // The last of all invocations has the sum of all, whether it has chunks of its own or not.
+    // The last invocation has the sum of all chunks, even without chunks of its own.
     if number_of(subgroup) * size + lane_of(subgroup) == WORKGROUP_SIZE - 1u {
         histograms[arguments.digit * RADIX + value] = before;
     }

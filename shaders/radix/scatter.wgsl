@@ -1,21 +1,25 @@
-// Distributes the elements of a tile by one digit, those of equal digits in order: WORKGROUP_SIZE *
-// ITEMS elements, ITEMS of them in the registers of each invocation.
+// Distributes the elements of a tile by one digit; elements with equal digits keep their order. A
+// tile has WORKGROUP_SIZE * ITEMS elements, ITEMS of them in the registers of each invocation.
+//
+// Barriers of the workgroup separate the uses of workgroup memory: counters while elements are
+// ranked, then the beginnings of each digit and subgroup, then words of elements in their new
+// order.
 
-// What an invocation works on.
+// The work of an invocation.
 struct Own {
-    // The tile, and what it is a tile of.
+    // The tile, and the part that it divides.
     tile: u32,
     part: Part,
-    // Elements of it.
+    // The number of elements of the tile.
     count: u32,
-    // The first of its elements in the array, and from each to the next. In this order elements of
-    // a subgroup follow each other, lane by lane.
+    // The invocation's first element in the array, and the distance from each of its elements to
+    // the next. The elements of a subgroup are consecutive, lane by lane.
     first: u32,
     stride: u32,
-    // The first of its digits; all of them are of the invocations in the order of subgroups and
-    // lanes.
+    // The invocation's first digit. Digits are assigned to invocations in the order of subgroups
+    // and lanes.
     digit: u32,
-    // The first of its places in the tile once that is in order.
+    // The invocation's first place in the ordered tile.
     place: u32,
 }
 
@@ -32,7 +36,7 @@ fn load_keys(e: ptr<function, Keys>, current: Pass, own: Own) {
             }
         }
     } else {
-        // Past the end are keys that sort last.
+        // Past the end, keys that sort last.
         // unroll
         for (var i = 0u; i < ITEMS; i++) {
             let at = own.first + i * own.stride;
@@ -95,7 +99,7 @@ fn scatter_tile(tile: u32, current: Pass, local: u32, subgroup: Subgroup) {
 
     clear_counters(local, subgroup, size);
 
-    // The rank of each key among those of its digit in its subgroup.
+    // The rank of each key among the keys with its digit in its subgroup.
     let counters = number_of(subgroup) * RADIX;
     let lanes = lanes_here();
     let lower = lanes_before(lane_of(subgroup));
@@ -106,7 +110,7 @@ fn scatter_tile(tile: u32, current: Pass, local: u32, subgroup: Subgroup) {
     }
     workgroupBarrier();
 
-    // How often each digit is in the tile, and in all elements.
+    // The count of each digit in the tile, and in the whole part.
     var counts: array<u32, DIGITS_EACH>;
     var totals: array<u32, DIGITS_EACH>;
     var own_sums = vec2(0u);
@@ -126,8 +130,8 @@ fn scatter_tile(tile: u32, current: Pass, local: u32, subgroup: Subgroup) {
     }
     var sums = sums_before(own_sums, subgroup, size);
 
-    // Where in the tile the elements of each digit and subgroup begin; and where the digit's begin
-    // in all elements, less where they begin in the tile.
+    // The beginning of each digit and subgroup in the tile, and the beginning of each digit in the
+    // array less its beginning in the tile.
     var offsets: array<u32, DIGITS_EACH>;
     if own.digit < RADIX {
         // unroll
@@ -151,7 +155,7 @@ fn scatter_tile(tile: u32, current: Pass, local: u32, subgroup: Subgroup) {
     }
     workgroupBarrier();
 
-    // The words with the digit, in order; meanwhile others may publish counts.
+    // The words with the digit, in order. Meanwhile, earlier tiles may publish their counts.
     let word = current.digit >> 2u;
     // unroll
     for (var i = 0u; i < ITEMS; i++) {

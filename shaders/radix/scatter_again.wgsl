@@ -1,5 +1,5 @@
-// A few workgroups take one tile after another: mostly there is nothing to do, and the fewer there are
-// the sooner that is over.
+// A few workgroups take one tile after another. Most dispatches have no work, and end sooner with
+// fewer workgroups. A barrier separates the tiles.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: Subgroup) {

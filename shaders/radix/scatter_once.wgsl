@@ -1,8 +1,8 @@
-// A workgroup for each tile.
+// One workgroup for each tile.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn scatter(place: Place, @builtin(local_invocation_index) local: u32, subgroup: Subgroup) {
-    // As many workgroups go on as there are tiles, whichever numbers they take.
+    // The number of remaining workgroups equals the number of tiles, whatever numbers they take.
     if workgroup_number(place) >= tiles_there() {
         return;
     }

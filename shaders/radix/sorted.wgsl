@@ -1,4 +1,4 @@
-// Where elements are after the passes by leading digits: back in their own array, or in the other.
+// The place of elements after the passes by leading digits: their own array, or the other one.
 
 fn sorted_key(i: u32, are_in_other: bool) -> Key {
     if are_in_other {

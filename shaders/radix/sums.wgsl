@@ -1,5 +1,5 @@
-// Sums over the invocations of a workgroup, in the order of subgroups and lanes: WGSL promises no
-// relation of that to the local index.
+// Sums over the invocations of a workgroup, in the order of subgroups and lanes: WGSL does not
+// define how this order relates to the local index.
 
 struct Subgroup {
     @builtin(subgroup_id) number: u32,
@@ -15,12 +15,14 @@ fn lane_of(subgroup: Subgroup) -> u32 {
     return subgroup.lane;
 }
 
-// The invocations of a subgroup: a constant where all subgroups are of one size.
+// Returns the number of invocations in a subgroup: a constant if all subgroups have the same size.
 fn subgroup_size(subgroup: Subgroup) -> u32 {
     return min(select(subgroup.size, SUBGROUP_SIZE, SUBGROUP_SIZE != 0u), WORKGROUP_SIZE);
 }
 
-// Of two numbers in each invocation, their sums over the invocations before it.
+// Returns the sums of two numbers over the invocations before this one. The last lane of each
+// subgroup publishes the sums of its subgroup; after a barrier, each invocation adds those of
+// earlier subgroups.
 fn sums_before(own: vec2<u32>, subgroup: Subgroup, size: u32) -> vec2<u32> {
     let inclusive = vec2(subgroupInclusiveAdd(own.x), subgroupInclusiveAdd(own.y));
     if subgroup.lane == size - 1u {

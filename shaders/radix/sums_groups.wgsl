@@ -1,5 +1,5 @@
-// Where there are no subgroups, groups of GROUP invocations stand in for them, and all of a
-// workgroup wait for each other. Sums over its invocations, in the order of their numbers.
+// Sums on devices without subgroups. Groups of GROUP invocations replace subgroups, with barriers
+// of the whole workgroup. Sums are over the invocations in the order of their numbers.
 
 const GROUP: u32 = 32u;
 
@@ -19,7 +19,8 @@ fn subgroup_size(subgroup: Subgroup) -> u32 {
     return GROUP;
 }
 
-// Of two numbers in each invocation, their sums over the invocations before it.
+// Returns the sums of two numbers over the invocations before this one. Two barriers in each step
+// separate reads from writes.
 fn sums_before(own: vec2<u32>, subgroup: Subgroup, size: u32) -> vec2<u32> {
     let i = subgroup.id.x;
     var sums = own;

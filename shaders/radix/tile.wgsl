@@ -1,16 +1,19 @@
-// Sorts all elements in one workgroup, digit after digit, in registers and workgroup memory.
+// Sorts all elements in one workgroup, one digit after another, in registers and workgroup memory.
+// Barriers separate the uses of workgroup memory: counters, then words of elements in their new
+// order.
 
-// What an invocation works on.
+// The work of an invocation.
 struct Own {
-    // Elements that it has: as few as it takes.
+    // The number of its elements: the smallest for which the workgroup holds all.
     items: u32,
-    // The first of them, and from each to the next: those of a subgroup follow each other, lane by
-    // lane.
+    // The first of its elements, and the distance from each to the next. The elements of a subgroup
+    // are consecutive, lane by lane.
     first: u32,
     stride: u32,
 }
 
-// Puts words in the places of their elements.
+// Moves words to the new places of their elements: the first barrier ends earlier reads of
+// workgroup memory, the second one completes the writes.
 fn move_words(words: ptr<function, Words>, ranks: ptr<function, Words>, own: Own) {
     workgroupBarrier();
     // unroll
@@ -51,7 +54,7 @@ fn sort_in_tile(place: Place, @builtin(local_invocation_index) local: u32, subgr
     // unroll
     for (var i = 0u; i < ITEMS; i++) {
         if i < items {
-            // Past the end are keys that sort last.
+            // Past the end, keys that sort last.
             let at = own.first + i * size;
             let key = key_of_element(keys[own_key_at(min(at, n - 1u))]);
             e[i] = select(LAST_KEY, key, at < n);
@@ -75,7 +78,7 @@ fn sort_in_tile(place: Place, @builtin(local_invocation_index) local: u32, subgr
             }
         }
         workgroupBarrier();
-        // From counts to where the elements of each digit and subgroup begin.
+        // Replaces counts by the beginnings of each digit and subgroup.
         var count = 0u;
         if own_digit < RADIX {
             // unroll

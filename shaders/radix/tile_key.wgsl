@@ -1,4 +1,4 @@
-// Elements that are their key alone.
+// Elements without payload.
 
 alias Payload = u32;
 

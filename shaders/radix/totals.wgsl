@@ -1,4 +1,4 @@
-// How often a digit is in all elements: counted before.
+// The count of a digit in the whole part, as earlier passes left it.
 
 fn total_of(part: Part, first: u32, d: u32) -> u32 {
     return histograms[part.histogram + first + d];

@@ -1,4 +1,4 @@
-// Which bits vary is known.
+// The bits that vary are already known.
 
 fn begin_varying(local: u32) {}
 

@@ -1,11 +1,12 @@
-// Windows: parts of the array in which workgroups finish what leading digits have begun. Keys with the
-// same prefix are in one window, unless they are a long run.
+// Windows: ranges of the array that workgroups sort after the passes by leading digits. Keys with
+// equal prefixes lie in one window, unless they form a long run.
 
-// The most elements in a window, and from where one would begin to where the next one would.
+// The maximum number of elements in a window, and the distance between borders.
 const WINDOW: u32 = WINDOW_INVOCATIONS * EACH;
 const NOMINAL: u32 = WINDOW - MOST_PASSED;
 
-// A window begins where a prefix does: no further than this after where it would.
+// The maximum distance from a border to the beginning of its window, which is the beginning of a
+// prefix.
 const MOST_PASSED: u32 = WINDOW / 16u;
 
 fn windows() -> u32 {

@@ -1,4 +1,4 @@
-// Keys of one word, which are in order when the words with the digit are.
+// Keys of one word: the ordered words with the digit are the ordered keys.
 
 fn move_keys(
     e: ptr<function, Keys>,

@@ -1,4 +1,5 @@
-// Keys of two words: the one without the digit is put in order like the other.
+// Keys of two words: the other word is ordered like the word with the digit. One barrier ends the
+// reads of the previous words, the other completes the writes.
 
 fn move_keys(
     e: ptr<function, Keys>,

@@ -1,4 +1,5 @@
-// Finds the digit of the last key that is selected. One workgroup.
+// Finds a digit of the last selected key. One workgroup; each invocation adds up EACH counts, and
+// the invocation whose range of counts contains the wanted rank finds the digit.
 
 const EACH: u32 = RADIX / WORKGROUP_SIZE;
 
@@ -6,7 +7,8 @@ var<workgroup> is_whole: u32;
 var<workgroup> wanted: u32;
 var<workgroup> sums: array<u32, WORKGROUP_SIZE>;
 
-// The sum of what invocations before this one have.
+// Returns the sum over the invocations before this one. Two barriers in each step separate its
+// writes from its reads.
 fn sum_before(own: u32, local: u32) -> u32 {
     var sum = own;
     for (var distance = 1u; distance < WORKGROUP_SIZE; distance *= 2u) {
@@ -46,8 +48,8 @@ fn choose(place: Place, @builtin(local_invocation_index) local: u32) {
         }
         chosen[WANTED] = left;
         var bits = digit << arguments.shift;
-        // Of those with this digit all are selected: the last of them can be taken to be the
-        // largest that there may be.
+        // The selection includes all keys with this digit: the last selected key may be taken as
+        // the greatest possible one.
         if digit_counts[digit] == left {
             chosen[IS_WHOLE] = 1u;
             bits |= (1u << arguments.shift) - 1u;
@@ -57,7 +59,7 @@ fn choose(place: Place, @builtin(local_invocation_index) local: u32) {
         }
         chosen[arguments.word] |= bits;
     }
-    // For the next digit.
+    // Cleared for the next digit.
     for (var digit = local * EACH; digit < (local + 1u) * EACH; digit++) {
         digit_counts[digit] = 0u;
     }

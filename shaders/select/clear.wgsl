@@ -1,4 +1,4 @@
-// Nothing is counted, and nothing known of the last key.
+// Clears the counters, and the last selected key.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn clear(place: Place, @builtin(local_invocation_index) local: u32) {

@@ -1,5 +1,6 @@
-// Counts the keys of a chunk that are less than the last one, and those that equal it. One
-// workgroup for each chunk.
+// Counts the keys of a chunk that are less than the last selected key, and the keys equal to it.
+// One workgroup for each chunk; its invocations add their counts in workgroup memory, between two
+// barriers.
 
 var<workgroup> less_in_chunk: atomic<u32>;
 var<workgroup> equal_in_chunk: atomic<u32>;

@@ -1,11 +1,12 @@
-// Counts a digit of the keys whose higher digits are those of the last one. Every workgroup takes
-// one block after another.
+// Counts a digit of the keys whose higher digits equal those of the last selected key. Each
+// workgroup takes one block after another, counts in workgroup memory, and adds its counts to the
+// histogram at the end.
 
 var<workgroup> counted: array<atomic<u32>, RADIX>;
 
 fn count(key: Key, last: Key) {
     let differing = key ^ last;
-    // Not one shift: of the highest digit it would be by all bits of a word.
+    // In two shifts: for the highest digit, one shift would be by all bits of a word.
     var higher = (key_word(differing, arguments.word) >> arguments.shift) >> arguments.width;
     for (var w = arguments.word + 1u; w < KEY_WORDS; w++) {
         higher |= key_word(differing, w);

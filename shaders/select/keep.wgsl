@@ -1,19 +1,20 @@
-// Brings the selected elements to the front of the other array, in order. One workgroup for each
-// chunk, block by block.
+// Moves the selected elements to the beginning of the other array, in order. One workgroup for each
+// chunk, block by block: invocations mark their elements in bit masks, then count the marks before
+// each mask, then write. Barriers separate these steps.
 
-// A bit for each element of a block: whether it is less than the last, and after those, whether it
-// equals it.
+// A bit for each element of a block: first the elements less than the last selected key, then the
+// elements equal to it.
 const MASKS: u32 = BLOCK / 32u;
 var<workgroup> masks: array<atomic<u32>, 2u * MASKS>;
 
-// Those that are less in the low half, those that are equal in the high one: in each group of
+// Counts of lower elements in the low half, of equal elements in the high half: in each group of
 // masks, and before each mask of the block.
 const GROUP: u32 = 8u;
 const GROUPS: u32 = (MASKS + GROUP - 1u) / GROUP;
 var<workgroup> group_counts: array<u32, GROUPS>;
 var<workgroup> before_masks: array<u32, MASKS>;
 
-// How many are in chunks before, and then in blocks before.
+// The numbers of lower and of equal elements in earlier chunks, and later also in earlier blocks.
 var<workgroup> less_before: atomic<u32>;
 var<workgroup> equal_before: atomic<u32>;
 

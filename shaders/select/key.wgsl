@@ -1,3 +1,3 @@
-// Elements that are their key alone.
+// Elements without payload.
 
 fn move_payload(i: u32, to: u32, iota: bool) {}

@@ -1,6 +1,6 @@
 // Elements with a payload.
 
-// What is loaded here is waited for element by element, so where the payload is iota nothing is.
+// Each load of a payload delays its element, so iota loads nothing.
 fn move_payload(i: u32, to: u32, iota: bool) {
     var payload = i;
     if !iota {

@@ -1,4 +1,4 @@
-// Brings what was selected back to the front of the array in which it was.
+// Moves the selected elements back to the beginning of their own array.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn bring_back(place: Place, @builtin(local_invocation_index) local: u32) {

@@ -1,30 +1,30 @@
-// What all kernels of the selection share; what it does and why is in `plan::select`.
+// Included in all kernels of the selection; `plan::select` explains the method.
 
 struct Arguments {
-    // Elements.
+    // The number of elements.
     n: u32,
-    // How many are to be selected.
+    // The number of elements to select.
     k: u32,
-    // The digit: the word of the key that it is in, how far from that word's lowest bit, and of how
-    // many bits.
+    // The digit: the word of the key with the digit, the digit's distance from the lowest bit of
+    // the word, and its number of bits.
     word: u32,
     shift: u32,
     width: u32,
-    // Elements in a chunk, and chunks.
+    // The number of elements in a chunk, and the number of chunks.
     chunk: u32,
     chunks: u32,
-    // Whether the payload is iota.
+    // 1 if the payload is iota.
     iota: u32,
 }
 
-// Elements that a workgroup takes at a time.
+// The number of elements that a workgroup takes at a time.
 const BLOCK: u32 = WORKGROUP_SIZE * ITEMS;
 
-// Values of the widest digit.
+// The number of values of the widest digit.
 const RADIX: u32 = 2048u;
 
-// The words of `chosen` after those of a key: how many of those equal to it as far as it is known
-// are selected, and whether it is known whole.
+// The words of `chosen` after those of a key: the number of selected keys among the keys that equal
+// the known digits, and 1 if the whole key is known.
 const WANTED: u32 = 2u;
 const IS_WHOLE: u32 = 3u;
 
