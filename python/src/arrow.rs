@@ -7,8 +7,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, UInt32Array, make_array};
-use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, RecordBatch, RecordBatchIterator, UInt32Array, make_array};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -18,6 +18,7 @@ use gpusort::columns::arrow::{Decoded, element_of, gathered, joined, numbers_of}
 use gpusort::{Element, Sorter, by_element};
 use gpusort_base::parallel::{map_into, map_parts};
 use gpusort_order::{KeyOrder, Nulls};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -93,6 +94,22 @@ impl ArrowArray {
         Ok(Self { field, array })
     }
 
+    /// Takes texts as bytes, the offsets of their ends after a zero, and for each a byte that is 0 for a null.
+    #[staticmethod]
+    fn of_texts(
+        py: Python,
+        texts: &Bound<PyAny>,
+        ends: &Bound<PyAny>,
+        valid: Option<&Bound<PyAny>>,
+    ) -> PyResult<Self> {
+        let texts = PyBuffer::<u8>::get(texts)?.to_vec(py)?;
+        let ends = ScalarBuffer::from(PyBuffer::<i64>::get(ends)?.to_vec(py)?);
+        let valid = valid.map(|valid| PyBuffer::<u8>::get(valid)?.to_vec(py)).transpose()?;
+        let valid = valid.map(|valid| valid.into_iter().map(|is_valid| is_valid != 0).collect::<NullBuffer>());
+        let array = guarded(|| LargeBinaryArray::try_new(OffsetBuffer::new(ends), texts.into(), valid))?;
+        Ok(Self { field: Field::new("", DataType::LargeBinary, true), array: Arc::new(array.map_err(failed)?) })
+    }
+
     fn __len__(&self) -> usize {
         self.array.len()
     }
@@ -124,7 +141,7 @@ impl ArrowArray {
 
     /// The elements at these i64 positions.
     fn take(&self, py: Python, positions: &Bound<PyAny>) -> PyResult<Self> {
-        let positions = pyo3::buffer::PyBuffer::<i64>::get(positions)?.to_vec(py)?;
+        let positions = PyBuffer::<i64>::get(positions)?.to_vec(py)?;
         let array = unlocked(py, positions.len(), None, || {
             let positions: Vec<u32> = positions.iter().map(|&position| position as u32).collect();
             taken(&self.array, &positions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import sys
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast, get_args, overload
 
 import numpy as np
 
@@ -54,6 +54,49 @@ def is_pandas(x: object) -> bool:
     return library(x) == "pandas"
 
 
+def is_strings(x: object) -> bool:
+    """Whether it is an array of NumPy with strings or bytes: "S", "U" or StringDType."""
+    return isinstance(x, np.ndarray) and cast("Array", x).dtype.kind in "SUT"
+
+
+def _as_strings(x: Any) -> Any:
+    """A list or tuple of strings alone, or of bytes alone, as an array of NumPy; any other x as it is."""
+    if not isinstance(x, (list, tuple)):
+        return x
+    values = cast("Sequence[object]", x)
+    kinds = {type(value) for value in values[:1]}
+    is_of_strings = kinds <= {str, bytes} and all(type(value) in kinds for value in values)
+    return np.asarray(values) if values and is_of_strings else values
+
+
+def _of_strings(x: Array) -> _gpusort.ArrowArray:
+    """Strings of NumPy as binary of Arrow, in the order of their code points, as NumPy compares them."""
+    if x.ndim != 1:
+        raise ValueError(f"an array of strings has {x.ndim} dimensions here; sort its rows one by one")
+    lengths: Any
+    valid: NDArray[np.uint8] | None = None
+    if x.dtype.kind == "T":
+        strings: list[Any] = x.tolist()
+        if not isinstance(getattr(x.dtype, "na_object", ""), str):
+            valid = np.fromiter((isinstance(string, str) for string in strings), np.uint8, x.size)
+            strings = [string if isinstance(string, str) else "" for string in strings]
+        joined = "".join(strings)
+        texts: Any = joined.encode()
+        is_ascii = len(texts) == len(joined)
+        lengths = map(len, strings) if is_ascii else (len(string.encode()) for string in strings)
+        lengths = np.fromiter(lengths, np.int64, x.size)
+    else:
+        native = np.require(x, x.dtype.newbyteorder("="), ["C", "A"])
+        texts = np.frombuffer(native.tobytes(), np.uint8 if x.dtype.kind == "S" else np.uint32)
+        if x.dtype.kind == "U":
+            # Bytes of one width, the most significant one first, compare as the code points do.
+            texts = texts.astype(np.uint8 if texts.max(initial=0) < 256 else ">u4")
+        lengths = np.full(x.size, texts.nbytes // max(x.size, 1))
+    ends = np.zeros(x.size + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    return _gpusort.ArrowArray.of_texts(np.frombuffer(texts, np.uint8), ends, valid)
+
+
 def readable(x: Any) -> Any:
     """A series of Polars that Arrow's interface gives out right; all else as it is."""
     if library(x) != "polars" or not hasattr(x, "to_physical"):
@@ -80,6 +123,8 @@ def _without_null(dtype: Any) -> Any:
 
 def without_index(x: Any) -> Any:
     """What is of pandas as an array of NumPy, or of Arrow; all else as it is."""
+    if is_strings(x):
+        return _of_strings(x)
     if not is_pandas(x):
         return readable(x)
     dtype: Any = getattr(x, "dtype", None)
@@ -106,12 +151,13 @@ def without_index(x: Any) -> Any:
 
 
 def _refused(dtype: np.dtype[Any]) -> TypeError:
-    if dtype.kind in "OSUT":
-        kind = {"O": "objects", "S": "bytes", "U": "strings", "T": "strings"}[dtype.kind]
+    if dtype.kind == "O":
         return TypeError(
-            f"NumPy arrays of {kind} are not supported; make an Arrow array of them, "
-            "such as pyarrow.array(x) or polars.Series(x)"
+            "NumPy arrays of objects are not supported; use x.astype(str), "
+            "or an Arrow array such as pyarrow.array(x)"
         )
+    if dtype.kind in "SUT":
+        return TypeError("sequences that mix strings with others are not supported; use an array of one type")
     if dtype.kind == "V":
         return TypeError("structured arrays are not supported; use lexsort([x['first'], x['second']])")
     return TypeError(f"arrays of {dtype} are not supported; use a type of at most 64 bits")
@@ -316,8 +362,9 @@ def sort(
     """A sorted copy.
 
     x
-        An array of NumPy, a sequence of numbers, an array of Arrow (pyarrow, Polars, pandas), or a
-        tensor in the host's memory.  The result is of the same kind; that of a sequence is an array.
+        An array of NumPy, strings included, a sequence of numbers or strings, an array of Arrow (pyarrow,
+        Polars, pandas), or a tensor in the host's memory.  The result is of the same kind; that of a
+        sequence is an array.  Arrays of strings have one dimension.
     axis
         The axis to sort along; None sorts all elements as one dimension.
     descending
@@ -342,7 +389,11 @@ def sort(
         result = np.empty(x.size, x.dtype)
         _gpusort.sort(x, result, x.size, 1, descending, False, None, threads)
         return result
-    first, chosen = nulls_first(nulls), device_of(device)
+    first, chosen, x = nulls_first(nulls), device_of(device), _as_strings(x)
+    if is_strings(x):
+        x = x.ravel() if axis is None else x
+        positions = argsort(x, axis, descending=descending, nulls=nulls, device=device, threads=threads)
+        return _into(x.take(positions), out)
     if is_arrow(x) or is_pandas(x):
         if out is not None:
             raise TypeError("an array of Arrow or pandas is not sorted into another one; leave out out=")
@@ -415,6 +466,9 @@ def _positions(
     threads: int | None,
 ) -> tuple[Array, Callable[[Array], Any]]:
     """The positions of the first k elements, or of all, and what makes of them what came in."""
+    x = _as_strings(x)
+    if is_strings(x) and axis is None:
+        x = x.ravel()
     first, chosen, x = nulls_first(nulls), device_of(device), without_index(x)
     if is_arrow(x):
         _one_dimension(axis)
@@ -464,9 +518,10 @@ def top(
     >>> top([5, -3, 8, -3], 3)
     array([-3, -3,  5])
     """
-    first, chosen = nulls_first(nulls), device_of(device)
-    if is_pandas(x):
-        positions = argtop(x, k, descending=descending, nulls=nulls, device=device, threads=threads)
+    first, chosen, x = nulls_first(nulls), device_of(device), _as_strings(x)
+    if is_pandas(x) or is_strings(x):
+        x = x.ravel() if axis is None and is_strings(x) else x
+        positions = argtop(x, k, axis=axis, descending=descending, nulls=nulls, device=device, threads=threads)
         return x.take(positions)
     if is_arrow(x):
         _one_dimension(axis)
@@ -535,8 +590,8 @@ def lexsort(
     """The positions of rows in the order of several keys, as int64.
 
     keys
-        Arrays of the same length, in one dimension: of NumPy, Arrow, or sequences of numbers.  **The
-        first key is the primary one**, unlike in :func:`numpy.lexsort`.  Texts are Arrow's.
+        Arrays of the same length, in one dimension: of NumPy, Arrow, or sequences of numbers or
+        strings.  **The first key is the primary one**, unlike in :func:`numpy.lexsort`.
     descending, nulls
         For all keys, or one for each.
 
@@ -574,7 +629,7 @@ def sorted_rows(
 
 
 def _key(key: Any, *, descending: bool, first: bool) -> Any:
-    key = without_index(key)
+    key = without_index(_as_strings(key))
     if is_arrow(key):
         return _gpusort.ArrowArray(key)
     array = _Input(key).array
@@ -597,7 +652,7 @@ def is_sorted(
     >>> is_sorted([1, 2, 2]), is_sorted([1, 2, 2], descending=True)
     (True, False)
     """
-    first, x = nulls_first(nulls), without_index(x)
+    first, x = nulls_first(nulls), without_index(_as_strings(x))
     if is_arrow(x):
         return _gpusort.ArrowArray(x).is_sorted(descending, first, threads)
     rows = _Axis(_Input(x).array, axis)
@@ -658,7 +713,8 @@ def unique(
     """
     options: dict[str, Any] = {"descending": descending, "nulls": nulls, "device": device, "threads": threads}
     keys: Array
-    series, x = x, without_index(x)
+    series = x.ravel() if is_strings(x := _as_strings(x)) else x
+    x = without_index(series)
     if is_arrow(x):
         array = _gpusort.ArrowArray(x)
         # Ranks are in this order.
@@ -686,7 +742,8 @@ def unique(
     differs = _differences(keys[positions])
     first = np.flatnonzero(differs)
     index = positions[first]
-    results: list[Any] = [series.take(index) if is_pandas(series) else taken(index)]
+    is_taken = is_pandas(series) or is_strings(series)
+    results: list[Any] = [series.take(index) if is_taken else taken(index)]
     if return_index:
         results.append(index)
     if return_inverse:
@@ -725,7 +782,7 @@ def rank(
     keys: Array
     back: Callable[[Array], Any] = _same
     positions: NDArray[np.int64]
-    x = without_index(x)
+    x = without_index(_as_strings(x))
     if is_arrow(x):
         keys = _ranks(_gpusort.ArrowArray(x), descending, nulls, threads)
         positions, shape = argsort(keys, device=device, threads=threads), keys.shape
