@@ -1,6 +1,6 @@
-// What is told of adapters.
+// Properties of GPU adapters.
 
-/** Whether an adapter computes on the CPU. */
+/** Returns true if an adapter computes on the CPU. */
 export function isSoftware({ vendor, architecture, device, description, isFallbackAdapter }: GPUAdapterInfo): boolean {
   return isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|software|basic render/i.test([vendor, architecture, device, description].join());
 }

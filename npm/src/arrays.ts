@@ -1,17 +1,17 @@
-// Sorts typed arrays: on the GPU where that is faster, copies there and back included, else on the CPU.
+// Sorts typed arrays on a GPU if that is faster including both transfers, otherwise on the CPU.
 
 import { isSoftware } from "./adapter.js";
 import { argsortOnCpu, type Form, sortOnCpu } from "./cpu.js";
 import { checkKeys, Misuse } from "./slices.js";
 import type { KeyType, Sorter, Workspace } from "./sorter.js";
 
-/** From how many elements on "auto" takes the GPU. */
+/** The minimum number of elements for which "auto" takes the GPU. */
 export const PAYS = { sort: 1 << 18, argsort: 1 << 17 };
 
-/** After how many failures on its own device "auto" stays on the CPU. */
+/** The number of consecutive failures after which "auto" stays on the CPU. */
 const FAILURES = 2;
 
-/** How long a failed call waits to be told that its device is lost, in milliseconds. */
+/** The maximum time that a failed call waits for the report of a lost device, in milliseconds. */
 const UNTIL_LOST = 200;
 
 const TYPES: Record<string, Form & { key?: KeyType }> = {
@@ -29,29 +29,33 @@ const TYPES: Record<string, Form & { key?: KeyType }> = {
   Float64Array: { bytes: 8, is: "float", key: "f64" },
 };
 
-/** A Float16Array, which not every engine has. */
+/** A Float16Array; some engines lack this type. */
 interface Halves extends ArrayBufferView {
   readonly length: number;
   readonly [Symbol.toStringTag]: "Float16Array";
   [index: number]: number;
 }
 
-/** The typed arrays that can be sorted. */
+/** The supported typed arrays. */
 export type Sortable =
   | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Halves
   | Int32Array | Uint32Array | Float32Array | BigInt64Array | BigUint64Array | Float64Array;
 
 export interface SortOptions {
-  /** Largest first; NaN stays last. */
+  /** True for descending order; false by default. NaN is last in both orders. */
   descending?: boolean | undefined;
-  /** Your own device, "cpu", or "auto": a GPU for many elements, if there is one. The CPU sorts elements of one or two bytes. */
+  /**
+   * A device of yours, "cpu", or "auto" (the default): a GPU for many elements, if available. The CPU sorts elements of one or two
+   * bytes.
+   */
   device?: "auto" | "cpu" | GPUDevice | undefined;
 }
 
 /**
- * Sorts in place, and returns the same array: −0 before +0, NaN last. Elements keep their bits.
+ * Sorts in place, and resolves to the same array: −0 before +0, NaN last. Elements keep their bits. Invalid arguments reject with
+ * `Misuse`.
  *
- * On the CPU the call blocks the event loop until the array is sorted; call it in a worker if that takes too long. On a GPU the
+ * On the CPU, the call blocks the event loop until the array is sorted; call it in a worker if that takes too long. On a GPU, the
  * array is read and written later: do not use it until the promise is settled. If the promise is rejected, the array is unchanged.
  */
 export async function sort<A extends Sortable>(array: A, options?: SortOptions): Promise<A> {
@@ -59,7 +63,10 @@ export async function sort<A extends Sortable>(array: A, options?: SortOptions):
   return array;
 }
 
-/** Returns the positions of the elements in order; equal elements keep their order. The array does not change. Otherwise as `sort`. */
+/**
+ * Resolves to the positions of the elements in sorted order; equal elements keep their order. The array does not change. Otherwise
+ * like `sort`.
+ */
 export async function argsort(array: Sortable, options?: SortOptions): Promise<Uint32Array> {
   return (await run("argsort", array, options)) as Uint32Array;
 }
@@ -68,7 +75,7 @@ const typeName = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Arra
 
 type Result = Uint32Array | void;
 
-// Not async: few elements take less time than a promise.
+// Not async, because a promise takes longer than a sort of few elements.
 function run(what: "sort" | "argsort", array: Sortable, options: SortOptions = {}): Result | Promise<Result> {
   const type = TYPES[typeName.call(array) as string] ?? refuse(array);
   if (typeof options !== "object" || options === null) {
@@ -134,10 +141,10 @@ function refuse(it: unknown): never {
 
 let own: Promise<GPUDevice | undefined> | undefined;
 let wasLost = false;
-/** In a row. */
+/** Consecutive failures. */
 let failures = 0;
 
-/** The device of "auto", which is requested when it is first needed, and again after it was lost. */
+/** Returns the device of "auto", requested at the first use and again after a loss. */
 function ownDevice(): Promise<GPUDevice | undefined> | undefined {
   if (failures >= FAILURES) {
     return undefined;
@@ -145,7 +152,7 @@ function ownDevice(): Promise<GPUDevice | undefined> | undefined {
   own ??= request()
     .catch(() => undefined)
     .then((device) => {
-      // After a loss there may be no adapter for a while.
+      // After a loss, adapters may be unavailable for a while.
       if (device === undefined && wasLost) {
         own = undefined;
       }
@@ -172,7 +179,7 @@ async function request(): Promise<GPUDevice | undefined> {
   return device;
 }
 
-/** The memory of a device's last call, for the next one. */
+/** The memory of a device's last call, kept for the next one. */
 interface Room {
   sorter: Sorter;
   capacity: number;
@@ -182,7 +189,7 @@ interface Room {
 }
 
 interface State {
-  /** Settled when the calls before are done. */
+  /** Settles when all earlier calls are done. */
   turn: Promise<void>;
   sorters: Map<string, Promise<Sorter>>;
   room: Room | undefined;
@@ -191,7 +198,7 @@ interface State {
 
 const states = new WeakMap<GPUDevice, State>();
 
-/** Does the work when the device's calls before are done: they share memory. */
+/** Runs `work` after all earlier calls on the device, which share its memory. */
 function inTurn<T>(device: GPUDevice, work: (state: State) => Promise<T>): Promise<T> {
   let state = states.get(device);
   if (state === undefined) {
@@ -202,7 +209,7 @@ function inTurn<T>(device: GPUDevice, work: (state: State) => Promise<T>): Promi
   }
   const known = state;
   const done = known.turn.then(() => work(known));
-  // Which holds no result.
+  // Without the result, which would otherwise stay in memory.
   known.turn = done.then(
     () => {},
     () => {},
@@ -308,7 +315,7 @@ async function onGpu(
   }
 }
 
-/** The bytes of an array, in a buffer that WebGPU takes: of one that may be resized it takes none. */
+/** Returns the bytes of an array in a buffer of fixed size: WebGPU refuses resizable buffers. */
 function fixed({ buffer, byteOffset, byteLength }: Sortable): Uint8Array {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   const { resizable, growable } = buffer as { resizable?: boolean; growable?: boolean };

@@ -1,4 +1,4 @@
-// The constants of WebGPU that this package uses: TypeScript 7 declares the interfaces of WebGPU, but no constants.
+// The WebGPU constants of this package: TypeScript 7 declares the interfaces of WebGPU, but not its constants.
 
 declare const GPUBufferUsage: Record<"MAP_READ" | "COPY_SRC" | "COPY_DST" | "UNIFORM" | "STORAGE" | "QUERY_RESOLVE", number>;
 declare const GPUMapMode: { readonly READ: number };

@@ -1,9 +1,10 @@
-// Sorts typed arrays on the CPU: by the engine's own sort where that is fastest, else by counting or an LSD radix sort.
+// Sorts typed arrays on the CPU: by the engine's own sort if that is fastest, otherwise by counting or an LSD radix sort.
 //
-// Keys are words in the order of their elements, unsigned, by the bijections of the Rust library: −inf … −0, +0 … +inf, then NaN of positive
-// sign by ascending bits, then NaN of negative sign by descending bits. Elements move as integers: engines may alter the bits of NaN in numbers.
+// Keys are unsigned words in the order of their elements, by the bijections of the Rust library: −inf … −0, +0 … +inf, then NaN of positive sign
+// by ascending bits, then NaN of negative sign by descending bits. Elements move as integers, because engines may alter the bits of NaN in
+// numbers.
 
-/** What the bits of an element are. */
+/** The size and the interpretation of an element's bits. */
 export interface Form {
   bytes: 1 | 2 | 4 | 8;
   is: "unsigned" | "signed" | "float";
@@ -11,30 +12,33 @@ export interface Form {
 
 export type Elements = Pick<Uint8Array, "buffer" | "byteOffset" | "length">;
 
-/** From how many elements on a sort here is faster than the engine's, by bytes of an element: for integers, and for floats. */
+/** The minimum number of elements for which these sorts are faster than the engine's, by bytes of an element: for integers, and for floats. */
 const PAYS = { 1: [256, 256], 2: [8192, 2048], 4: [2048, 512], 8: [Infinity, 2048] } as const;
 
-/** From how many elements of two bytes on counting them is faster than a radix sort. */
+/** The minimum number of two-byte elements for which counting is faster than a radix sort. */
 const COUNTED = 1 << 16;
 
-/** Up to how many elements an insertion sort is the fastest to find positions. */
+/** The maximum number of elements for which an insertion sort finds positions fastest. */
 const FEW = 64;
 
 const BITS = 11;
 const MASK = (1 << BITS) - 1;
 const UNSIGNED = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Array };
 
-/** How often each digit occurs, then where its next element goes: for each digit of a word. Kept, for small arrays. */
+/**
+ * For each digit of a word: the count of each value, later the next place of each value. Reused, since small arrays sort faster without an
+ * allocation.
+ */
 const tables = [0, 1, 2].map(() => new Uint32Array(1 << BITS)) as [Uint32Array, Uint32Array, Uint32Array];
 
-/** The map between elements and keys, of the high word if there are two. Elements of one or two bytes are the highest of their word. */
+/** The map between elements and keys, of the high word if there are two. Elements of one or two bytes are the highest ones of their word. */
 interface Order {
-  /** Bits that differ in all keys, and in those of negative floats besides. */
+  /** The bits that differ in all keys, and the further bits that differ in keys of negative floats. */
   flip: number;
   negative: number;
-  /** NaN of negative sign, which go from the front to the end. */
+  /** The number of NaN of negative sign, which move from the beginning to the end. */
   nans: number;
-  /** The key of +inf where the largest come first: those up to it are mirrored. */
+  /** The key of +inf in ascending order, if the order is descending: keys up to this one are mirrored. */
   last: number | undefined;
 }
 
@@ -57,10 +61,13 @@ function bitsOf(key: number, { flip, negative, nans, last }: Order): number {
   return bits ^ ((bits >> 31) & negative);
 }
 
-/** Words of 64 bits, or where they go: low and high words, each so many apart. */
+/** The low and the high words of 64-bit elements, and the distance between words in their arrays. */
 type Words = [low: Int32Array, high: Int32Array, step: 1 | 2];
 
-/** Maps elements to keys, or back. Those of floats are one more than in one word, so that the end of NaN is that of a high word. */
+/**
+ * Maps elements to keys, or back. The end of NaN must be the end of a high word, so keys of 64-bit floats are greater by one than by the rule of
+ * 32-bit floats.
+ */
 function map64(source: Words, target: Words, n: number, { flip, negative, nans, last }: Order, isBack: boolean): void {
   const [fromLow, fromHigh, from] = source;
   const [toLow, toHigh, to] = target;
@@ -90,7 +97,7 @@ function map64(source: Words, target: Words, n: number, { flip, negative, nans, 
   }
 }
 
-/** 1 if keys are in order already, −1 if they are in the opposite one, which equal ones are not if positions tell them apart; else 0. */
+/** Returns 1 if keys are in order, −1 if they are in reverse order, and 0 otherwise. In a stable sort, keys in reverse order must differ. */
 function runOf(high: Int32Array, low: Int32Array, flip: number, isStable: boolean): -1 | 0 | 1 {
   const top = 1 << 31;
   const equal = isStable ? 1 : 0;
@@ -113,7 +120,7 @@ function runOf(high: Int32Array, low: Int32Array, flip: number, isStable: boolea
   return way === 0 ? 1 : way;
 }
 
-/** Sorts keys from bit `low` on, and what moves with them. Whether they are in the others then. */
+/** Sorts keys by the bits from `low` on, with the words that move with them. Returns true if the result is in the other arrays. */
 function radix(
   keys: Int32Array, moved: Int32Array | undefined, otherKeys: Int32Array, otherMoved: Int32Array | undefined, low: number, flip: number,
 ): boolean {
@@ -170,7 +177,7 @@ function scatterPairs(
   }
 }
 
-/** Sorts low words whose high words are equal; false if too many of them are. */
+/** Sorts low words with equal high words; returns false if too many high words are equal. */
 function settle(low: Int32Array, high: Int32Array): boolean {
   for (let first = 0, end = 1; first < high.length; first = end++) {
     let isSorted = true;
@@ -192,7 +199,7 @@ function settle(low: Int32Array, high: Int32Array): boolean {
   return true;
 }
 
-/** Counts each value, and writes it as often. */
+/** Sorts by the count of each value. */
 function sortByCounting(bits: Uint8Array | Uint16Array | Uint32Array, up: number, order: Order): void {
   const counts = new Uint32Array(2 ** (32 - up));
   for (let i = 0; i < bits.length; i++) {
@@ -206,7 +213,7 @@ function sortByCounting(bits: Uint8Array | Uint16Array | Uint32Array, up: number
   }
 }
 
-/** Sorts by the engine: numbers, or as keys where some are NaN, whose bits it does not look at. */
+/** Sorts by the engine: numbers, or keys if an element is NaN, since the engine ignores the bits of NaN. */
 function sortByEngine(array: Float64Array, form: Form, descending: boolean): void {
   const n = array.length;
   let i = 0;
@@ -252,7 +259,7 @@ export function sortOnCpu(array: Elements, form: Form, descending: boolean): voi
     if (form.bytes === 1 || (form.bytes === 2 && n >= COUNTED)) {
       return sortByCounting(bits, up, order);
     }
-    // Integers of four bytes are as good as keys where they are.
+    // Four-byte integers serve as keys in place.
     const isKeys = up === 0 && !isFloat;
     const keys: Int32Array = up === 0 ? new Int32Array(buffer, byteOffset, n) : new Int32Array(n);
     const other = new Int32Array(n);
@@ -282,7 +289,7 @@ export function sortOnCpu(array: Elements, form: Form, descending: boolean): voi
   if (run !== 0) {
     return void (run < 0 && new BigUint64Array(buffer as ArrayBuffer, byteOffset, n).reverse());
   }
-  // The array itself is the other place for words. Mostly the high ones decide.
+  // The array itself is the second place for words. The high words usually determine the order.
   let [otherLow, otherHigh] = [words.subarray(0, n), words.subarray(n)];
   const [scratchLow, scratchHigh] = [low, high];
   const swap = (isOther: boolean) => {
@@ -300,7 +307,7 @@ export function sortOnCpu(array: Elements, form: Form, descending: boolean): voi
   map64([scratchLow, scratchHigh, 1], own, n, order, true);
 }
 
-/** The positions of the elements in order. */
+/** Returns the positions of the elements in sorted order; equal elements keep their order. */
 export function argsortOnCpu(array: Elements, form: Form, descending: boolean): Uint32Array<ArrayBuffer> {
   const n = array.length;
   const order = orderOf(form, descending);

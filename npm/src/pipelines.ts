@@ -1,25 +1,25 @@
-// The kernels of one type of keys on one device: their layouts, and pipelines, each made once.
+// The kernels for one type of keys on one device: layouts and pipelines, each created once.
 
 import { classes, copy1, copy2, families, prepare, prepareRows } from "./generated/index.js";
 import { type Family, type Kernel, type Sort, textOf } from "./plan.js";
 import { ALIGNMENT, Misuse } from "./slices.js";
 
-/** A pipeline with the layout of its buffers. */
+/** A pipeline, and the layout of its buffers. */
 export interface Made {
   layout: GPUBindGroupLayout;
   pipeline: GPUComputePipeline;
 }
 
-/** What a pipeline is made of. */
+/** The source of a pipeline. */
 interface Source {
   text: string;
   entry: string;
   bindings: [number, GPUBufferBindingLayout][];
-  /** Whether arguments come from the host byte by byte, not from slots. */
+  /** True if the arguments come from the host byte by byte, instead of from slots. */
   isHost: boolean;
 }
 
-/** Kernels that run before a plan's. */
+/** Kernels that run before those of a plan. */
 export type Before = "prepare" | "prepare_rows" | "copy" | "prepare_top" | "want" | "begin" | "classify" | "number_rows" | "fill";
 
 const storage: GPUBufferBindingLayout = { type: "storage" };
@@ -42,7 +42,7 @@ const BINDINGS: Record<Before, [number, GPUBufferBindingLayout][]> = {
   fill: FILLED,
 };
 
-/** What each device has loaded, by types of keys: sorters share it. */
+/** The loaded kernels of each device, by type of keys; sorters share them. */
 const loaded = new WeakMap<GPUDevice, Map<string, Promise<Pipelines>>>();
 
 export class Pipelines {
@@ -51,9 +51,12 @@ export class Pipelines {
   private readonly layouts = new Map<string, GPUBindGroupLayout>();
   readonly arguments: GPUBindGroupLayout;
   private readonly bytes: GPUBindGroupLayout;
-  /** A table of bytes, bound for each byte of the host: two sorts in one encoder must not share a buffer that is written. */
+  /**
+   * The bindings of a table of bytes, one for each byte of the host's arguments: two sorts in one encoder must not share a buffer that the host
+   * writes.
+   */
   readonly host: GPUBindGroup;
-  /** The largest number, bound as the count where the host knows it. */
+  /** The largest u32, bound as the count if the host knows the count. */
   readonly noCount: GPUBuffer;
   isLost = false;
 
@@ -76,7 +79,7 @@ export class Pipelines {
     this.noCount = this.filled("any number", Uint32Array.of(0xffffffff), GPUBufferUsage.STORAGE);
   }
 
-  /** Loads the kernels of a type of keys for this device. */
+  /** Loads the kernels for a type of keys on this device. Rejects with `Misuse` if the device's limits are too low. */
   static async load(device: GPUDevice, key: string): Promise<Pipelines> {
     const own = classOf(device);
     const load = families[`${key}_${own}`];
@@ -100,17 +103,17 @@ export class Pipelines {
     const enabled = own === "none" ? "" : "enable subgroups;\nrequires subgroup_id;\n";
     const pipelines = ofDevice.get(key) ?? load().then(({ family }) => new Pipelines(device, family, words, enabled));
     ofDevice.set(key, pipelines);
-    // What could not be loaded may be there next time.
+    // A failed load may succeed next time.
     pipelines.catch(() => ofDevice.delete(key));
     return pipelines;
   }
 
-  /** What is known of sorts in this direction, with a payload or without. */
+  /** Returns the plans of sorts in this direction, with or without a payload. */
   sort(descending: boolean, payload: boolean): Sort {
     return this.family.sorts.find((sort) => sort.descending === descending && sort.payload === payload)!;
   }
 
-  /** Makes pipelines without blocking anybody. */
+  /** Creates pipelines asynchronously. */
   async compile(sort: Sort, kernels: (Kernel | Before)[]): Promise<void> {
     const make = (kernel: Kernel | Before) => {
       const [name, source] = this.source(sort, kernel);
@@ -131,7 +134,7 @@ export class Pipelines {
     }
   }
 
-  /** A pipeline: if there is none yet, the device makes it before it works on. */
+  /** Returns a pipeline. If it does not exist yet, the device creates it before its next work. */
   get(sort: Sort, kernel: Kernel | Before): Made {
     const [name, source] = this.source(sort, kernel);
     let made = this.made.get(name);
@@ -181,7 +184,7 @@ export class Pipelines {
     return layout;
   }
 
-  /** A buffer of these words. */
+  /** Returns a buffer with these words. */
   filled(label: string, words: Uint32Array, usage: number): GPUBuffer {
     const buffer = this.device.createBuffer({ label: `gpusort ${label}`, size: words.byteLength, usage, mappedAtCreation: true });
     new Uint32Array(buffer.getMappedRange()).set(words);
@@ -190,12 +193,12 @@ export class Pipelines {
   }
 }
 
-/** The class of a device: by the subgroups that it has, and by what its adapter tells. */
+/** Returns the class of a device, by the size of its subgroups and its adapter's vendor. */
 function classOf(device: GPUDevice): string {
   const info = (device as { adapterInfo?: Partial<GPUAdapterInfo> }).adapterInfo;
   const knows = globalThis.navigator?.gpu?.wgslLanguageFeatures?.has("subgroup_id") ?? false;
   const has = device.features.has("subgroups" as GPUFeatureName) && knows;
-  // Where an adapter tells nothing, or 0, they may have as many lanes as there are.
+  // If an adapter reports no sizes, or 0, a subgroup may have any number of lanes that WebGPU allows.
   const least = info?.subgroupMinSize || 4;
   const most = info?.subgroupMaxSize || 128;
   const isOwn = ({ vendor }: { vendor?: string }) => vendor === undefined || vendor === info?.vendor;

@@ -1,6 +1,6 @@
-// What a family of kernels is, which crates/npm writes, and what its numbers mean.
+// The format of a family of kernels, which crates/npm writes, and the meaning of its numbers.
 
-/** What is counted, of which `size` says more; how often; what is added; and the most. */
+/** A number of words or workgroups: the counted unit, with its sizes in `size`; the factor; the addend; and the maximum. */
 export interface Amount {
   of: "one" | "tiles" | "chunks" | "long" | "long tiles" | "blocks" | "selected" | "parts" | "listed";
   size?: number[];
@@ -11,21 +11,21 @@ export interface Amount {
 
 export interface Kernel {
   entry: string;
-  /** Numbers of declarations, in the family's list. */
+  /** The numbers of declarations in the family's list. */
   items: number[];
-  /** The bindings of group 0, and for each which buffer it is and whether it is only read. */
+  /** The bindings of group 0; for each the name of its buffer, and true if the kernel only reads it. */
   bindings: number[];
   buffers: [string, boolean][];
 }
 
 export interface Pass {
   kernel: number;
-  /** The kernel that numbers the payload, where it is another one. */
+  /** The kernel that writes positions as payload, if it is another kernel. */
   numbered?: number;
   digit?: number;
-  /** The group of segments that it sorts. */
+  /** The group of segments that the pass sorts. */
   group?: number;
-  /** Whether elements are in the other array after it. */
+  /** True if the pass moves elements to the other array. */
   swaps?: boolean;
   workgroups: Amount;
 }
@@ -33,22 +33,22 @@ export interface Pass {
 export interface Sort {
   descending: boolean;
   payload: boolean;
-  /** Elements in a tile. */
+  /** The number of elements in a tile. */
   tile: number;
-  /** Chunks of tiles, at most. */
+  /** The maximum number of chunks of tiles. */
   chunks: number;
-  /** Elements in the longest row or segment that is sorted with others. */
+  /** The length of the longest row or segment that shares a tile with others. */
   longest: number;
-  /** Digits in a key. */
+  /** The number of digits in a key. */
   digits: number;
-  /** Words of the buffers that kernels need beside keys and payload. */
+  /** The numbers of words of the kernels' further buffers, beside keys and payload. */
   buffers: Record<string, Amount>;
   passes: Pass[];
-  /** What selects the first of at least so many elements, and the text that writes its arguments. */
+  /** The selection of first elements, for at least `least` elements: its passes, and the text that writes their arguments. */
   top: { least: number; items: number[]; buffers: Record<string, Amount>; passes: Pass[] };
-  /** What sorts segments, groups of short ones first, and the text that finds them. */
+  /** The sort of segments: its passes, groups of short segments first, and the text that finds segments. */
   segments: { items: number[]; buffers: Record<string, Amount>; passes: Pass[] };
-  /** For rows of up to each power of two: the kernel, that which numbers, and rows in a tile. */
+  /** For rows up to each power of two: the kernel, the kernel that writes positions, and the number of rows in a tile. */
   rows: [number, number, number][];
   kernels: Kernel[];
 }
@@ -59,19 +59,19 @@ export interface Family {
   sorts: Sort[];
 }
 
-/** What a number is for: `n` elements of at most `capacity`, of which the first `k` are selected. */
+/** The sizes that determine an amount: `n` elements of at most `capacity`, and `k` selected elements. */
 export interface Size {
   capacity: number;
   n: number;
   k?: number;
 }
 
-/** Tiles that one workgroup counts, in a workspace for so many elements. */
+/** Returns the number of tiles that one workgroup counts, in a workspace for `capacity` elements. */
 export function chunkOf(sort: Sort, capacity: number): number {
   return Math.ceil(Math.ceil(capacity / sort.tile) / sort.chunks);
 }
 
-/** The number that this is for so many elements. */
+/** Returns an amount for these sizes. */
 export function numberOf({ of, size = [], times = 1, plus = 0, most = Infinity }: Amount, sort: Sort, { capacity, n, k = 0 }: Size): number {
   const [first = 1, second = 1] = size;
   const tiles = Math.ceil(n / sort.tile);
@@ -85,7 +85,7 @@ export function numberOf({ of, size = [], times = 1, plus = 0, most = Infinity }
     blocks: () => Math.ceil(n / first),
     selected: () => Math.ceil(k / first),
     parts: () => Math.ceil(n / Math.max(first, Math.ceil(Math.ceil(n / first) / second) * first)),
-    // For each class the elements in its shortest segment, and the segments in a tile.
+    // For each class, the length of its shortest segment, and the number of segments in a tile.
     listed: () => {
       let sum = 0;
       for (let at = 0; at < size.length; at += 2) {
@@ -97,13 +97,13 @@ export function numberOf({ of, size = [], times = 1, plus = 0, most = Infinity }
   return Math.min(times * base + plus, most);
 }
 
-/** The flattest grid of at least so many workgroups. */
+/** Returns the grid with the fewest rows that has at least this number of workgroups. */
 export function gridOf(workgroups: number, most: number): [number, number] {
   const rows = Math.max(1, Math.ceil(workgroups / most));
   return [Math.ceil(workgroups / rows), rows];
 }
 
-/** The text of these declarations. */
+/** Returns the text of these declarations. */
 export function textOf(family: Family, items: number[]): string {
   return items.map((item) => family.items[item]).join("");
 }

@@ -1,12 +1,12 @@
-// Slices of a caller's buffers, counts in them, and the errors of invalid arguments.
+// Slices of a caller's buffers, counts in buffers, and errors about invalid arguments.
 
 /** A buffer, or a part of a buffer that begins at a multiple of the element size. */
 export type Slice = GPUBuffer | { buffer: GPUBuffer; offset?: number | undefined; size?: number | undefined };
 
-/** The number of elements, or a u32 on the GPU that is read when the sort runs. */
+/** The number of elements; or the place of a u32 on the GPU, read when the sort runs. */
 export type Count = number | GPUBuffer | { buffer: GPUBuffer; offset?: number | undefined };
 
-/** What offsets of bindings are multiples of, on every device. */
+/** The alignment of binding offsets, sufficient for every device. */
 export const ALIGNMENT = 256;
 
 /** An invalid argument; the message names it. */
@@ -14,7 +14,7 @@ export class Misuse extends Error {
   override name = "Misuse";
 }
 
-/** The number of letters to insert, delete or replace between two words; 0 where one begins with the other. */
+/** Returns the number of letters to insert, delete or replace between two words; 0 if one begins with the other. */
 function distance(a: string, b: string): number {
   if (Math.min(a.length, b.length) > 2 && (a.startsWith(b) || b.startsWith(a))) {
     return 0;
@@ -28,7 +28,7 @@ function distance(a: string, b: string): number {
   return [...a].reduce(step, first).at(-1)!;
 }
 
-/** Refuses an object with a key that is not in the list, and names the nearest one. */
+/** Throws `Misuse` for an object with an unknown key, and names the nearest known key. */
 export function checkKeys(name: string, object: object, ...known: string[]): void {
   const key = Object.keys(object).find((key) => !known.includes(key));
   if (key !== undefined) {
@@ -39,15 +39,15 @@ export function checkKeys(name: string, object: object, ...known: string[]): voi
   }
 }
 
-/** A slice, and how it is bound. */
+/** A slice, and its binding. */
 export interface Bound {
   name: string;
   buffer: GPUBuffer;
-  /** Where it is bound from. */
+  /** The offset of the binding, in bytes. */
   offset: number;
-  /** Elements between there and its first one. */
+  /** The number of elements from the beginning of the binding to the slice. */
   first: number;
-  /** Elements, and bytes of each. */
+  /** The number of elements, and the number of bytes of each. */
   length: number;
   each: number;
 }
@@ -56,7 +56,7 @@ export interface Bound {
 function partsOf(name: string, slice: Slice): { buffer: GPUBuffer; offset: number; size: number } {
   const isPart = typeof slice === "object" && slice && "buffer" in slice;
   const { buffer, offset = 0, size = undefined } = isPart ? slice : { buffer: slice };
-  // A typed array has a buffer, too.
+  // A typed array also has a `buffer`.
   if (typeof buffer?.usage !== "number") {
     throw new Misuse(`${name}: pass a GPUBuffer or { buffer, offset, size }`);
   }
@@ -84,7 +84,7 @@ export function bound(name: string, slice: Slice, each: number): Bound {
   return { name, buffer, offset: offset - before, first: before / each, length: Math.floor(size / each), each };
 }
 
-/** Where the count is in its buffer. */
+/** Returns the slice of a count in its buffer. */
 export function boundCount(count: Exclude<Count, number>): Bound {
   const { buffer, offset, size } = partsOf("count", count);
   if (size < 4) {
@@ -95,12 +95,12 @@ export function boundCount(count: Exclude<Count, number>): Bound {
 
 const bytesOf = ({ first, length, each }: Bound) => (first + length) * each;
 
-/** The binding of a slice. */
+/** Returns the binding of a slice. */
 export function bindingOf(slice: Bound): GPUBufferBinding {
   return { buffer: slice.buffer, offset: slice.offset, size: bytesOf(slice) };
 }
 
-/** Refuses slices that are larger than a binding, or that have bytes in common as they are bound. */
+/** Throws `Misuse` for slices that exceed the limit of a binding, or whose bindings overlap. */
 export function checkSlices(device: GPUDevice, slices: Bound[]): void {
   const limit = device.limits.maxStorageBufferBindingSize;
   slices.forEach((slice, at) => {

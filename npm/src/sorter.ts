@@ -1,30 +1,30 @@
-// Records sorts into a caller's encoder, of buffers on the caller's device.
+// Records sorts of the caller's buffers into the caller's encoder.
 //
-//   prepare     the arguments of all dispatches, since only the device may know how many elements there are
-//   [copy]      keys that are to stay as they are
-//   passes      the caller's slices and the workspace in turn: elements become keys, and keys elements again
+//   prepare     writes the arguments of all dispatches, since only the device may know the number of elements
+//   [copy]      copies keys that must not change
+//   passes      alternate between the slices and the workspace; the first maps elements to keys, the last maps them back
 //
-// Nothing is submitted here, and recording makes nothing but bind groups, a buffer for offsets that the host knows, and
-// pipelines of segments and of the first elements at their first use. The parameters have a slot for each digit's
-// arguments, two for where slices begin (of passes that read the caller's, and that write them), one for the copy, and
-// one for each group of short segments.
+// The sorter submits nothing. Recording creates only bind groups, a buffer for offsets that the host knows, and, at their
+// first use, pipelines of segments and of first elements. The parameters have one slot for each digit's arguments, two for
+// the beginnings of slices (for passes that read the caller's slices, and for passes that write them), one for the copy,
+// and one for each group of short segments.
 
 import { type Before, Pipelines } from "./pipelines.js";
 import { type Amount, chunkOf, gridOf, numberOf, type Pass, type Sort } from "./plan.js";
 import { ALIGNMENT, type Bound, bindingOf, bound, boundCount, checkKeys, checkSlices, type Count, Misuse, type Slice } from "./slices.js";
 
-/** Types of keys: little-endian numbers in a buffer. */
+/** The types of keys: little-endian numbers in a buffer. */
 export type KeyType = "u32" | "i32" | "f32" | "u64" | "i64" | "f64";
 
 export interface Spec {
   key: KeyType;
-  /** A u32 that moves with each key, or that receives the key's position. Left out: the keys alone are sorted. */
+  /** A u32 for each key, which moves with the key or receives its position. Without a payload, keys are sorted alone. */
   payload?: "u32" | "positions" | undefined;
-  /** Largest first; NaN stays last. */
+  /** True for descending order; false by default. NaN is last in both orders. */
   descending?: boolean | undefined;
-  /** Whether workspaces have memory for `recordArgsort`; true by default. */
+  /** True if workspaces have memory for `recordArgsort`; true by default. */
   argsort?: boolean | undefined;
-  /** Whether workspaces have memory for segments by offsets and for long rows; true by default. */
+  /** True if workspaces have memory for segments by offsets and for long rows; true by default. */
   segments?: boolean | undefined;
 }
 
@@ -32,38 +32,41 @@ export interface Spec {
 export interface Elements {
   keys: Slice;
   payload?: Slice | undefined;
-  /** The number of keys; all keys by default. A count on the GPU is limited to the slices and the workspace. */
+  /** The number of keys; all keys by default. A count on the GPU is clamped to the slices and the workspace. */
   count?: Count | undefined;
 }
 
-/** Ranges of elements: rows of one length, or from each offset to the next, in elements from the beginning of the keys. */
+/**
+ * The segments: rows of equal length, or segments from each offset to the next. Offsets count elements from the beginning
+ * of the keys.
+ */
 export type Segments = { rows: number; offsets?: undefined } | { rows?: undefined; offsets: Uint32Array | Slice };
 
-/** The largest number of elements of a sort. */
+/** The maximum number of elements of a sort. */
 export const MOST = (1 << 30) - 1;
 
-/** Workgroups that keep any device busy with copying. */
+/** The number of workgroups that keeps any device busy with a copy. */
 const MOST_COPYING = 1 << 14;
 
-/** The most groups of short segments. */
+/** The maximum number of groups of short segments. */
 const GROUPS = 4;
 
 const WORKGROUP = 256;
-/** Workgroups that fill in what is known of long segments, in turn. */
+/** The maximum number of workgroups of `fill`, which share the long segments. */
 const MOST_FILLING = 264;
 
-/** A slice with what it is called in messages. */
+/** A slice, and its name in messages. */
 type Named = [string, Slice];
 
-/** A sort to be recorded, of at least one element. */
+/** The checked arguments of a sort of at least one element. */
 interface Checked {
   keys: Bound;
   payload: Bound | undefined;
-  /** The most elements. */
+  /** The maximum number of elements. */
   most: number;
-  /** Where the device reads their number, if the host does not know it. */
+  /** The place of their number on the GPU, if the host does not know it. */
   count: Bound | undefined;
-  /** Whether the payload is written, not read. */
+  /** True if the payload is only written. */
   iota: boolean;
   keepsKeys: boolean;
 }
@@ -76,7 +79,7 @@ export class Workspace {
   /** @internal */
   constructor(
     readonly capacity: number,
-    /** Bytes on the GPU. */
+    /** The number of bytes on the GPU. */
     readonly bytes: number,
     /** @internal */
     readonly owner: Sorter,
@@ -86,7 +89,7 @@ export class Workspace {
     readonly group: GPUBindGroup,
   ) {}
 
-  /** Frees the memory. After that, do not submit sorts that were recorded with this workspace. */
+  /** Frees the memory. Do not submit sorts afterwards that were recorded with this workspace. */
   destroy(): void {
     this.isDestroyed = true;
     this.buffers.forEach((buffer) => buffer.destroy());
@@ -112,8 +115,9 @@ export class Sorter {
   }
 
   /**
-   * Loads and compiles the kernels. The device needs no features: with `subgroups` a sort takes 0.7 to 0.8 of the time.
-   * The kernels of segments and of the first elements are compiled by `compile`, or at their first use.
+   * Loads and compiles the kernels. The device needs no features; `subgroups` reduces the time of a sort to 0.7 to 0.8. The
+   * kernels of segments and of first elements are compiled by `compile`, or at their first use. Rejects with `Misuse` if
+   * arguments are invalid or the device's limits are too low.
    */
   static async create(device: GPUDevice, spec: Spec): Promise<Sorter> {
     if (typeof device?.createBindGroup !== "function") {
@@ -138,12 +142,14 @@ export class Sorter {
     return sorter;
   }
 
-  /** The features to request a device with: subgroups, if the adapter has them. */
+  /** Returns the features to request a device with: subgroups, if the adapter has them. */
   static requiredFeatures(adapter: GPUAdapter): GPUFeatureName[] {
     return (["subgroups"] as GPUFeatureName[]).filter((feature) => adapter.features.has(feature));
   }
 
-  /** The limits to request a device with for sorts of `capacity` elements of 64 bits: larger buffers where necessary. */
+  /**
+   * Returns the limits to request a device with for sorts of `capacity` elements of 64 bits: larger buffers if necessary.
+   */
   static requiredLimits(capacity: number): Record<string, number> {
     const bytes = 8 * capacity + ALIGNMENT;
     return {
@@ -152,7 +158,7 @@ export class Sorter {
     };
   }
 
-  /** Compiles kernels before their first use: for segments by offsets, for rows of a length, for the first elements. */
+  /** Compiles kernels before their first use: for segments by offsets, for rows of this length, for first elements. */
   async compile(of: { segments?: boolean | undefined; rows?: number | undefined; top?: boolean | undefined }): Promise<void> {
     checkKeys("compile", of, "segments", "rows", "top");
     const { own, pipelines } = this;
@@ -179,12 +185,12 @@ export class Sorter {
     await pipelines.compile(own, [...[...kernels].map((kernel) => own.kernels[kernel]!), ...before]);
   }
 
-  /** The longest row that shares a tile with other rows; such rows need no memory of the workspace. */
+  /** The length of the longest row that shares a tile with other rows; such rows need no memory of the workspace. */
   get longestRow(): number {
     return this.own.longest;
   }
 
-  /** Bytes of each buffer of a workspace. */
+  /** Returns the number of bytes of each buffer of a workspace. */
   private sizes(capacity: number): Map<string, number> {
     if (!Number.isInteger(capacity) || capacity < 1 || capacity > MOST) {
       throw new Misuse(`no workspace has a capacity of ${capacity}; use 1 to ${MOST}`);
@@ -210,7 +216,7 @@ export class Sorter {
     }
     if (spec.segments !== false) {
       addAll(own, own.segments.buffers);
-      // These are bound also where there are no tiles of long segments.
+      // Bound even without tiles of long segments.
       add("segment_tiles", 16);
     }
     if (n >= own.top.least) {
@@ -219,12 +225,12 @@ export class Sorter {
     return sizes;
   }
 
-  /** The bytes of a workspace for `capacity` elements. */
+  /** Returns the number of bytes of a workspace for `capacity` elements. */
   workspaceBytes(capacity: number): number {
     return [...this.sizes(capacity).values()].reduce((sum, size) => sum + size, 0);
   }
 
-  /** Allocates memory for sorts of up to `capacity` elements. It serves any number of sorts, in turn. */
+  /** Allocates memory for sorts of up to `capacity` elements. It serves any number of sorts, one after another. */
   workspace(capacity: number): Workspace {
     this.checkDevice();
     const { device, pipelines } = this;
@@ -259,7 +265,7 @@ export class Sorter {
     }
   }
 
-  /** Records an argsort: writes the positions of the keys in order, as u32. The keys do not change. */
+  /** Records an argsort: writes the positions of the keys in sorted order, as u32. The keys do not change. */
   recordArgsort(encoder: GPUCommandEncoder, workspace: Workspace, what: { keys: Slice; positions: Slice; count?: Count | undefined }): void {
     checkKeys("elements", what, "keys", "positions", "count");
     if (this.spec.argsort === false) {
@@ -272,8 +278,8 @@ export class Sorter {
   }
 
   /**
-   * Records a sort that leaves the first `k` keys in order at the beginning, with their payload. The elements after them
-   * are unspecified: some may be duplicated, others lost.
+   * Records a sort that leaves the first `k` keys in order at the beginning, with their payload. Later elements are
+   * unspecified: some may be duplicated, others lost.
    */
   recordTop(encoder: GPUCommandEncoder, workspace: Workspace, elements: Elements, k: number): void {
     checkKeys("elements", elements, "keys", "payload", "count");
@@ -286,7 +292,7 @@ export class Sorter {
     }
     const { own } = this;
     const { keys, payload, most, count, iota } = sort;
-    // Where sorting all is faster.
+    // A sort of all elements is faster.
     if (most < own.top.least || k > Math.floor(most / 4)) {
       return this.recordSort(encoder, workspace, sort);
     }
@@ -296,15 +302,15 @@ export class Sorter {
     this.dispatchBefore(pass, own, "want", buffers, 1, k, [0, 0, 0, 0]);
     this.recordPasses(pass, workspace, sort, own, own.top.passes, k);
     pass.end();
-    // Positions are there.
+    // The selection already wrote positions.
     this.recordSort(encoder, workspace, { ...sort, most: k, iota: false });
   }
 
   /**
-   * Records a separate sort of each segment; positions count within their segment. Keys outside of segments do not
-   * change. Rows of up to `longestRow` may exceed the workspace's capacity. Offsets must ascend and not exceed the keys:
-   * invalid offsets in a `Uint32Array` are refused; with invalid offsets on the GPU nothing is sorted, and positions are
-   * unspecified. A `Uint32Array` is copied into a new buffer: in each frame, pass a buffer of your own instead.
+   * Records a separate sort of each segment; positions count within their segment. Keys outside segments do not change. Rows
+   * of up to `longestRow` may exceed the workspace's capacity. Offsets must ascend and must not exceed the number of keys.
+   * Invalid offsets in a `Uint32Array` throw `Misuse`; with invalid offsets on the GPU nothing is sorted, and positions are
+   * unspecified. A `Uint32Array` is copied into a new buffer: to record in every frame, pass a buffer of your own instead.
    */
   recordSegments(encoder: GPUCommandEncoder, workspace: Workspace, elements: Omit<Elements, "count">, segments: Segments): void {
     checkKeys("elements", elements, "keys", "payload");
@@ -379,7 +385,10 @@ export class Sorter {
     }
   }
 
-  /** What is to be recorded, if it is anything, of no more elements than there is room for. */
+  /**
+   * Returns the checked arguments of a sort, or undefined without elements. Throws `Misuse` for more than `capacity`
+   * elements.
+   */
   private checked(workspace: Workspace, elements: Elements, beside: Named | undefined, capacity: number): Checked | undefined {
     this.checkDevice();
     if (workspace.owner !== this) {
@@ -409,7 +418,7 @@ export class Sorter {
     if (most === 0) {
       return undefined;
     }
-    // What is bound is no more than what there may be.
+    // Bindings cover at most this number of elements.
     slices.forEach((slice) => (slice.length = most));
     checkSlices(this.device, counted ? [...slices, counted] : slices);
     return { keys, payload, most, count: counted, iota: this.spec.payload === "positions", keepsKeys: false };
@@ -447,12 +456,12 @@ export class Sorter {
     this.dispatchBefore(pass, own, "prepare_rows", [[0, whole(workspace, "parameters")]], 1, sort.most, host);
     const [moved, numbered, each] = own.rows[Math.ceil(Math.log2(length))]!;
     const workgroups: Amount = { of: "one", times: Math.ceil(sort.most / length / each) };
-    // Its arguments are in the first slot, and have where slices begin.
+    // The kernel's arguments are in the first slot, and include the beginnings of slices.
     this.recordPasses(pass, workspace, sort, { ...own, digits: 0 }, [{ kernel: moved, numbered, workgroups }]);
     pass.end();
   }
 
-  /** Records sorts of rows that no tile holds, or of segments with these offsets. */
+  /** Records sorts of rows longer than a tile, or of segments with these offsets. */
   private recordFound(encoder: GPUCommandEncoder, workspace: Workspace, sort: Checked, length: number, offsets: Bound | undefined): void {
     const { own } = this;
     const { keys, payload, most, iota } = sort;
@@ -486,7 +495,7 @@ export class Sorter {
     pass.end();
   }
 
-  /** A dispatch of a kernel that gets a number and four bytes from the host. */
+  /** Records a dispatch of a kernel with a number and four bytes from the host. */
   private dispatchBefore(
     pass: GPUComputePassEncoder,
     sort: Sort,
@@ -503,7 +512,7 @@ export class Sorter {
     pass.dispatchWorkgroups(...gridOf(workgroups, this.mostInRow));
   }
 
-  /** Records passes that find the elements in the caller's slices. */
+  /** Records passes over the caller's slices and the workspace. */
   private recordPasses(
     pass: GPUComputePassEncoder,
     workspace: Workspace,
@@ -521,7 +530,7 @@ export class Sorter {
       keys: whole(workspace, "keys"),
       payload: whole(workspace, payload ? "positions" : "nothing"),
     };
-    // Short segments are sorted before passes that need the other array.
+    // The list occupies the other array, since short segments are sorted before any pass needs that array.
     const named: Record<string, GPUBufferBinding> = { segment_list: back["keys"]! };
     named["segment_offsets"] = offsets ? bindingOf(offsets) : whole(workspace, "nothing");
     const groups = new Map<string, GPUBindGroup>();
@@ -557,7 +566,7 @@ export class Sorter {
     return this.device.limits.maxComputeWorkgroupsPerDimension;
   }
 
-  /** The binding of the count; of the largest number if the host knows it. */
+  /** Returns the binding of the count, or of the largest u32 if the host knows the count. */
   private count(count: Bound | undefined): GPUBufferBinding {
     return count ? bindingOf(count) : { buffer: this.pipelines.noCount };
   }
@@ -567,7 +576,7 @@ function whole(workspace: Workspace, name: string): GPUBufferBinding {
   return { buffer: workspace.buffers.get(name)! };
 }
 
-/** The bytes of a number, the lowest first. */
+/** Returns the bytes of a number, lowest first. */
 function bytesOf(number: number): number[] {
   return [number & 255, (number >>> 8) & 255, (number >>> 16) & 255, number >>> 24];
 }

@@ -1,4 +1,4 @@
-// Measures sorts on this device, one after another, and verifies what each of them leaves.
+// Measures sorts on this device, one after another, and verifies each result.
 
 import { argsort, type KeyType, sort, Sorter } from "gpusort";
 import { turn } from "./dom.js";
@@ -7,21 +7,21 @@ import { spinUp, submitted } from "./spin.js";
 
 export interface Setup {
   type: KeyType;
-  /** Whether positions move with the keys. */
+  /** True if positions move with the keys. */
   pairs: boolean;
   sizes: number[];
 }
 
-/** The median, in milliseconds, of so many runs; or why there is none. */
+/** The median of `runs` runs in milliseconds; or the problem that prevented a measurement. */
 export type Measured = { contender: string; n: number; ms: number; runs: number };
 export type Problem = { contender: string; n: number; problem: string };
 
 type Keys = InstanceType<(typeof ARRAYS)[KeyType]>;
-/** Sorted keys, or positions. */
+/** The result: sorted keys, or positions. */
 type Left = Keys | Uint32Array;
 type Fill = ((encoder: GPUCommandEncoder) => void) | undefined;
 
-/** A contender with its keys: milliseconds of a sort, the mean of so many, and what it leaves. */
+/** A contender with its keys. A run of `times` sorts returns the mean time of a sort in milliseconds, and the last result. */
 interface Ready {
   run: (times: number) => Promise<{ ms: number; left: () => Promise<Left> }>;
   end?: () => void;
@@ -29,17 +29,17 @@ interface Ready {
 
 export interface Contender {
   name: string;
-  /** What is timed. */
+  /** A description of the measured work. */
   what: string;
   ready: (keys: Keys, fill: Fill) => Ready | Promise<Ready>;
 }
 
-/** Enough runs of a contender take so long, in milliseconds; one whose runs take longer gets no larger sizes. */
+/** The time after which a contender has enough runs, and the time after which it gets no larger sizes, in milliseconds. */
 const ENOUGH = 300;
 const TOO_LONG = 4000;
 const RUNS = [3, 15] as const;
 
-/** Clocks of browsers are coarse: a run is of so many sorts, at most, as take so long. */
+/** The maximum number of sorts in a run, and the time that a run should take, in milliseconds: browsers have coarse clocks. */
 const SORTS = 64;
 const LEAST = 5;
 
@@ -68,7 +68,7 @@ export function contenders(setup: Setup, gpu: GPUDevice | undefined): Contender[
   );
 }
 
-/** Random keys: any bits of integers, and floats around 0. */
+/** Returns random keys: integers with any bits, and floats around 0. */
 export function randomKeys(type: KeyType, n: number): Keys {
   const keys = new ARRAYS[type](n);
   if (keys instanceof Float32Array || keys instanceof Float64Array) return keys.map(() => (Math.random() - 0.5) * 1e6);
@@ -78,12 +78,12 @@ export function randomKeys(type: KeyType, n: number): Keys {
 
 const wordsOf = (keys: Left) => new Uint32Array(keys.buffer, keys.byteOffset, keys.byteLength / 4);
 
-/** What is wrong with sorted keys, or with positions of the keys in order; `undefined` if nothing. */
+/** Returns the error in sorted keys, or in positions of the keys in order; `undefined` if the result is correct. */
 export function wrong(keys: Keys, expected: Keys, left: Left, pairs: boolean): string | undefined {
   if (left.length !== keys.length) return `${left.length} of ${keys.length} elements`;
   const [own, right, found] = [wordsOf(keys), wordsOf(expected), wordsOf(left)];
   const width = keys.BYTES_PER_ELEMENT / 4;
-  // Equal keys in the order of their positions: no position can be there twice then.
+  // Equal keys must be in the order of their positions, so no position can occur twice.
   for (let at = 0; at < keys.length; at++) {
     let isSame = at > 0;
     for (let word = at * width; word < (at + 1) * width; word++) {
@@ -95,13 +95,16 @@ export function wrong(keys: Keys, expected: Keys, left: Left, pairs: boolean): s
   return undefined;
 }
 
-/** Whether the keys rise, and are others' in another order by the sum of their words: the engine's own sort has no other oracle. */
+/**
+ * Returns true if `expected` ascends, and by the sum of its words is a permutation of the keys: the engine's own sort has no other
+ * oracle.
+ */
 function isSorted(keys: Keys, expected: Keys): boolean {
   const sum = (keys: Keys) => wordsOf(keys).reduce((sum, word) => (sum + Math.imul(word ^ (word >>> 15), 0x2c1b3c6d)) | 0, 0);
   return expected.every((key, at) => at === 0 || expected[at - 1]! <= key) && sum(keys) === sum(expected);
 }
 
-/** Sorts of copies, which are made before. */
+/** Measures sorts of copies; the copies are made before. */
 function timed<T>(made: () => T, work: (copy: T) => Left | Promise<Left>, before?: () => Promise<unknown>): Ready {
   return {
     run: async (times) => {
@@ -115,7 +118,7 @@ function timed<T>(made: () => T, work: (copy: T) => Left | Promise<Left>, before
   };
 }
 
-/** Sorts of buffers that are on the GPU. */
+/** Measures sorts of buffers on the GPU. */
 async function alone(gpu: GPUDevice, { type, pairs }: Setup, keys: Keys, fill: Fill): Promise<Ready> {
   const sorter = await Sorter.create(gpu, { key: type, ...(pairs && { payload: "positions" as const }), argsort: false, segments: false });
   const all: { destroy(): void }[] = [];
@@ -152,7 +155,7 @@ async function alone(gpu: GPUDevice, { type, pairs }: Setup, keys: Keys, fill: F
       if (!querySet) fill?.(encoder);
     });
     let ms = await submitted(gpu, (encoder) => {
-      // The GPU's clock does not count this; the browser's would.
+      // The GPU's timestamps exclude this work; the browser's clock would include it.
       if (querySet) fill?.(encoder);
       mark(encoder, { endOfPassWriteIndex: 0 });
       some.forEach((target) => sorter.record(encoder, workspace, target));
@@ -161,7 +164,7 @@ async function alone(gpu: GPUDevice, { type, pairs }: Setup, keys: Keys, fill: F
     });
     if (querySet) {
       const [from, to] = new BigUint64Array(await got(stamps, 16));
-      // Clocks of GPUs may be set back.
+      // The clock of a GPU may be set back.
       if (to! > from!) ms = Number(to! - from!) / 1e6;
     }
     const { keys, payload } = some.at(-1)!;
@@ -171,7 +174,7 @@ async function alone(gpu: GPUDevice, { type, pairs }: Setup, keys: Keys, fill: F
   return { run, end };
 }
 
-/** Measures all, the smallest sizes first, until it is stopped. */
+/** Measures all contenders, smallest sizes first, until `signal` aborts. */
 export async function* bench(setup: Setup, { gpu, isSoftware }: Partial<Found>, signal: AbortSignal): AsyncGenerator<Measured | Problem> {
   const fill = gpu && !isSoftware ? await spinUp(gpu) : undefined;
   const left = new Set(contenders(setup, gpu));
@@ -187,7 +190,7 @@ export async function* bench(setup: Setup, { gpu, isSoftware }: Partial<Found>, 
       try {
         made = await ready(keys, fill);
         const times: number[] = [];
-        // The first run compiles.
+        // The first run includes compilation.
         await made.run(1);
         const begin = performance.now();
         let last = await made.run(1);

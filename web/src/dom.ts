@@ -1,12 +1,12 @@
-// Elements of the page by their ids, and new ones.
+// Access to elements of the page, and creation of new ones.
 
-/** The element with this id, which index.html has. */
+/** Returns the element with this id, which must exist in index.html. */
 export const by = <T extends Element = HTMLElement>(id: string) => document.getElementById(id) as unknown as T;
 export const button = (id: string) => by<HTMLButtonElement>(id);
 export const input = (id: string) => by<HTMLInputElement>(id);
 export const select = (id: string) => by<HTMLSelectElement>(id);
 
-/** A new element with this text or these children. */
+/** Creates an element with this text or these children. */
 export function made(tag: string, attributes: Record<string, string> = {}, ...children: (string | Node)[]): HTMLElement {
   const element = document.createElement(tag);
   Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
@@ -14,33 +14,33 @@ export function made(tag: string, attributes: Record<string, string> = {}, ...ch
   return element;
 }
 
-/** Puts a heading and rows into a table. */
+/** Replaces a table's head and rows. */
 export function fill(id: string, head: Node[], rows: Node[]): void {
   by(id).replaceChildren(made("thead", {}, made("tr", {}, ...head)), made("tbody", {}, ...rows));
 }
 
-/** Puts a picture of this size into an element of SVG. */
+/** Replaces the content and the size of an SVG element. */
 export function paint(id: string, width: number, height: number, content: string): void {
   const svg = by<SVGSVGElement>(id);
   Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }).forEach(([name, value]) => svg.setAttribute(name, String(value)));
   svg.innerHTML = content;
 }
 
-/** Chooses a value, or the first one where there is no such. */
+/** Selects the option with this value, or the first option if there is none. */
 export function choose(id: string, value: string): void {
   select(id).value = value;
   if (select(id).selectedIndex < 0) select(id).selectedIndex = 0;
 }
 
-/** Lets the page show what has changed. */
+/** Yields to the browser, so that it updates the page. */
 export const turn = () => new Promise((resolve) => setTimeout(resolve));
 
-/** A message of what went wrong, or nothing. */
+/** Shows an error, a message, or nothing. */
 export function say(id: string, error: unknown = ""): void {
   by(id).textContent = error instanceof Error ? error.message : String(error);
 }
 
-/** Copies a text; says in the button that it did. */
+/** Copies a text to the clipboard, and confirms this in the button. */
 export async function copy(button: HTMLElement, text: string): Promise<void> {
   const before = button.textContent;
   try {
@@ -54,13 +54,13 @@ export async function copy(button: HTMLElement, text: string): Promise<void> {
 
 export const grouped = (number: number) => number.toLocaleString("en-US");
 
-/** Milliseconds with three digits that count, in the unit that suits them. */
+/** Formats milliseconds with three significant digits, in a suitable unit. */
 export function time(ms: number): string {
   const [value, unit] = ms >= 1000 ? [ms / 1000, "s"] : ms >= 1 ? [ms, "ms"] : [ms * 1000, "µs"];
   return `${value >= 1000 ? value.toFixed(0) : value.toPrecision(3)} ${unit}`;
 }
 
-/** Bytes in the unit that suits them. */
+/** Formats a number of bytes in a suitable unit. */
 export function bytes(count: number): string {
   const unit = count < 1024 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), 3);
   const value = count / 2 ** (10 * unit);

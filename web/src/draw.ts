@@ -1,12 +1,13 @@
 // Draws passes as an SVG picture: a wire for each position, a bar for each comparison, a frame for each pass, and
-// the elements where they are after any layer. Distances across are in units, as large as the width allows.
+// the elements in their positions after any layer. Horizontal distances are in units, as large as the width
+// allows.
 
 import { type Compared, digitOf, FILLER, type Layer, type Pass } from "./plan.js";
 
-/** Viridis (S. van der Walt and N. Smith, 2015) at nine places. */
+/** Viridis (S. van der Walt and N. Smith, 2015) at nine points. */
 const RAMP = ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"];
 
-/** The colour of a place between the smallest, 0, and the largest, 1. */
+/** Returns the colour of a value between 0, the smallest, and 1, the largest. */
 export function colour(part: number): string {
   const place = Math.min(Math.max(part, 0), 1) * (RAMP.length - 1);
   const from = Math.min(Math.floor(place), RAMP.length - 2);
@@ -15,17 +16,17 @@ export function colour(part: number): string {
   return `rgb(${[0, 1, 2].map((at) => mixed(channel(RAMP[from]!, at), channel(RAMP[from + 1]!, at))).join(" ")})`;
 }
 
-/** That of a thin line: the ends of the ramp do not show on dark and on light pages. */
+/** The colour of a thin line: the ends of the ramp are invisible on dark or light pages. */
 const lineColour = (part: number) => colour(0.4 + 0.46 * part);
 
 const PAD = 0.9;
 const STEP = 1.7;
 const BETWEEN = 0.45;
 const [LEAST_UNIT, MOST_UNIT] = [3.6, 26];
-/** Pixels above the frames, for numbers of passes. */
+/** The pixels above the frames, for the numbers of passes. */
 const TOP = 22;
 
-/** The pairs of a step, in columns in which none lies over another. */
+/** Distributes the pairs of a step over columns without overlaps. */
 function columns(pairs: Compared[]): Compared[][] {
   const top = ([low, high]: Compared) => Math.min(low, high);
   const bottom = ([low, high]: Compared) => Math.max(low, high);
@@ -38,7 +39,7 @@ function columns(pairs: Compared[]): Compared[][] {
   return all;
 }
 
-/** Widths of layers by what they do, in units. */
+/** The widths of layers by their operation, in units. */
 const WIDTHS = { place: 7, clear: 1, count: 5, sum: 5 };
 
 function unitsOf({ does, pairs, from }: Layer): number {
@@ -54,9 +55,9 @@ export interface Picture {
   svg: string;
   width: number;
   height: number;
-  /** Where each step ends: the input, then the layers. */
+  /** The horizontal end of each step: the input, then the layers. */
   stops: number[];
-  /** Where an element lies on a wire. */
+  /** Returns the vertical place of a wire. */
   y: (wire: number) => number;
 }
 
@@ -69,7 +70,7 @@ export interface Drawn {
 
 const px = (x: number) => String(Math.round(10 * x) / 10);
 
-/** An element of SVG; numbers are pixels. */
+/** Returns an SVG element; numbers are pixels. */
 export function tag(name: string, attributes: Record<string, string | number>, content = ""): string {
   const all = Object.entries(attributes).map(([name, value]) => ` ${name}="${typeof value === "number" ? px(value) : value}"`);
   return `<${name}${all.join("")}>${content}</${name}>`;
@@ -77,17 +78,20 @@ export function tag(name: string, attributes: Record<string, string | number>, c
 
 export const escaped = (text: string) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** Pixels between wires. */
+/** Returns the pixels between wires. */
 const pitchOf = (wires: number) => (wires <= 16 ? 24 : wires <= 32 ? 14 : 11);
 
-/** The key of an element in base 16, with a digit of it marked. */
+/** Returns a key in base 16, with one digit marked. */
 function hex(key: number, digit: number): string {
   const text = key.toString(16).padStart(8, "0");
   const begin = 6 - 2 * digit;
   return `${text.slice(0, begin)}<tspan class="hot">${text.slice(begin, begin + 2)}</tspan>${text.slice(begin + 2)}`;
 }
 
-/** The elements on their wires, right of the picture, and their digits where a pass looks at one. */
+/**
+ * Returns labels of the elements on their wires, right or left of the picture; on the right with their keys if a
+ * pass uses a digit.
+ */
 export function labels({ texts, keys }: Drawn, elements: number[], digit: number | undefined, picture: Picture, isLeft: boolean): string {
   const size = Math.min(pitchOf(elements.length) - 1.2, 11);
   const label = (at: number, wire: number) => {
@@ -105,7 +109,7 @@ const widest = (texts: string[]) => 6.7 * Math.max(...texts.map((text) => cut(te
 const leftOf = (texts: string[]) => widest(texts) + 16;
 const rightOf = (texts: string[], hasDigits: boolean) => widest(texts) + 16 + (hasDigits ? 74 : 0);
 
-/** The picture of all passes, on at least `room` pixels. */
+/** Draws all passes, on at least `room` pixels. */
 export function draw(drawn: Drawn, room: number): Picture {
   const { passes, ranks, keys, texts } = drawn;
   const hasDigits = passes.some((pass) => pass.digit !== undefined);
@@ -134,7 +138,7 @@ export function draw(drawn: Drawn, room: number): Picture {
       for (const [low, high, swapped] of column) {
         const kind = swapped ? "swap" : "keep";
         const dot = (wire: number) => tag("circle", { class: `${kind}-dot`, cx, cy: y(wire), r: half });
-        // Where the larger element goes up, an arrow shows it.
+        // An arrow if the larger element goes up.
         const arrow = `M${at} ${px(y(high) - head)}l${px(head)} ${px(1.8 * head)}h${px(-2 * head)}z`;
         const end = low < high ? dot(high) : tag("path", { class: `${kind}-dot`, d: arrow });
         bars.push(tag("path", { class: kind, d: `M${at} ${y(low)}V${y(high)}` }), dot(low), end);
@@ -208,7 +212,7 @@ export function draw(drawn: Drawn, room: number): Picture {
   const size = Math.min(pitch / 2.6, 6);
   const dots = Array.from(keys, (_, at) => tag("circle", { class: "element", r: size, fill: colour(part(at)) })).join("");
   const [width, height] = [Math.ceil(to + right), Math.ceil(below + 4)];
-  // What is done shows left of the step, and the same again, pale, on all of the picture.
+  // Finished work appears left of the step; all work appears pale on the whole picture.
   const shade = tag("clipPath", { id: "done" }, tag("rect", { class: "shade", x: -width, width, y: 0, height }));
   const done = tag("g", { class: "ways", "stroke-width": pitch > 12 ? 2.2 : 1.8 }, paths) + '<use href="#over"/>';
   const svg =

@@ -1,25 +1,25 @@
-// The device of the page: the browser's GPU, or none.
+// The device of the page: the browser's GPU, if available.
 
 import { isSoftware } from "gpusort/adapter.js";
 
 export interface Found {
   gpu: GPUDevice | undefined;
-  /** Its name; why there is none. */
+  /** The name of the GPU, or the reason why there is none. */
   name: string;
   isSoftware?: boolean;
-  /** What the browser tells of it. */
+  /** The browser's information about the device. */
   info: Record<string, string | number>;
 }
 
 let found: Promise<Found> | undefined;
 let tell = () => {};
 
-/** Calls this when the device is lost: from then on there is none. */
+/** Sets a function to call when the device is lost; the page then has no GPU. */
 export function onLost(call: () => void): void {
   tell = call;
 }
 
-/** The device, which is requested once. */
+/** Returns the device, requested once. */
 export function device(): Promise<Found> {
   found ??= request().catch((error: Error) => none(error.message));
   return found;

@@ -1,4 +1,4 @@
-// The page: one of three views, by the address.
+// The page: the address selects one of three views.
 
 import { by } from "./dom.js";
 import { device, onLost } from "./gpu.js";
@@ -25,7 +25,7 @@ async function status(): Promise<void> {
   by("device").textContent = found.gpu ? `WebGPU: ${found.name}` : `No WebGPU: ${found.name}. Sorts run on the CPU.`;
 }
 
-// What was chosen in one view stays in the address when another is shown.
+// Choices in one view stay in the address when another view is shown.
 document.querySelectorAll("nav a").forEach((link) =>
   link.addEventListener("click", (event) => {
     event.preventDefault();

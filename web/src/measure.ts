@@ -1,4 +1,4 @@
-// The benchmark's view: what is measured, a plot, a table, and the result as text.
+// The view of the benchmark: its setup, a plot, a table, and the result as text.
 
 import { bench, contenders, type Measured, type Problem, type Setup } from "./bench.js";
 import { button, by, choose, copy, fill, grouped, made, paint, say, select, time } from "./dom.js";
@@ -6,7 +6,7 @@ import { escaped, tag } from "./draw.js";
 import { device, type Found } from "./gpu.js";
 import { change, read } from "./hash.js";
 
-/** Sizes, as powers of two. */
+/** The smallest and the largest size, and the step, as powers of two. */
 const [LEAST, MOST, STEP] = [10, 24, 2];
 
 let stop: AbortController | undefined;
@@ -20,7 +20,7 @@ const names = () => contenders(setup, found.gpu).map(({ name }) => name);
 const power = (n: number) => `2${String(Math.log2(n)).replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]!)}`;
 const tick = (log10: number) => time(10 ** log10).replace(/^\S+/, (digits) => String(Number(digits)));
 
-/** What the fields say. */
+/** Returns the setup in the fields of the page. */
 function chosen(): Setup {
   const [from, to] = [Number(select("from").value), Number(select("to").value)];
   const sizes: number[] = [];
@@ -76,7 +76,7 @@ function table(): void {
   fill("times", [heading("col", "elements"), ...names().map((name, at) => heading("col", swatch(at), name))], rows);
 }
 
-/** Time by number of elements, both logarithmic. */
+/** Plots time by number of elements, both logarithmic. */
 function plot(): void {
   const width = Math.min(by("plot-box").clientWidth, 1000);
   const isNarrow = width < 560;
@@ -106,7 +106,7 @@ function plot(): void {
     drawn += points.map(([cx, cy]) => tag("circle", { class: `point s${number}`, cx, cy, r: 4 })).join("");
     if (points.length > 0) ends.push({ at: points.at(-1)![1], name, number });
   });
-  // Names beside the ends of lines, none over another.
+  // Names beside the ends of lines, without overlaps.
   let used = -Infinity;
   for (const { at, name, number } of isNarrow ? [] : ends.sort((a, b) => a.at - b.at)) {
     used = Math.max(at, used + 17);
@@ -123,7 +123,7 @@ const about = () => ({
   sorts: setup.pairs ? "keys with positions" : "keys",
 });
 
-/** The result as Markdown. */
+/** Returns the result as Markdown. */
 function markdown(): string {
   const rows = setup.sizes.map((n) => [`${power(n)}`, ...names().map((name) => timeOf(name, n)).map((it) => (it ? time(it.ms) : ""))]);
   const lines = [["elements", ...names()], ["---:", ...names().map(() => "---:")], ...rows].map((cells) => `| ${cells.join(" | ")} |`);

@@ -1,19 +1,19 @@
-// Performs plans on a few numbers. Which positions are compared, what each pass does and in which words comes
-// from `generated/`; only the comparisons and the moves by a digit are made here.
+// Performs plans on a few numbers. The compared positions and the descriptions of passes come from `generated/`; this
+// module performs only the comparisons and the moves by a digit.
 
 import { digitBits } from "./generated/index.js";
 
-/** A variant of an algorithm, and how its sorts are loaded. */
+/** A variant of an algorithm, with its sorts. */
 export interface Method {
   algorithm: string;
   variant: string;
-  /** Sizes of tiles that it has plans for. */
+  /** The tile sizes of its plans. */
   tiles: number[];
   what: string;
   load: () => Promise<{ sorts: Sorts }>;
 }
 
-/** A layer of a pass: the number of a step, what is done with a digit, or where the element of each position comes from. */
+/** The operation of a layer: a step by its number, an operation on a digit, or the source position of each position. */
 type Does = number | "clear" | "count" | "sum" | "move" | number[];
 
 interface Kind {
@@ -26,33 +26,36 @@ interface Kind {
   does: Does[];
 }
 
-/** Kind, first position, positions, elements after it, workgroups, bytes moved. */
+/**
+ * The number of the kind, the first position, the number of positions, the number of elements afterwards, workgroups, and
+ * bytes moved.
+ */
 type Row = [number, number, number, number, number, number];
 
 export interface Sorts {
-  /** Names of steps, and the positions that they compare, in pairs: the smaller element goes to the first. */
+  /** The names of steps, and their pairs of positions: the smaller element goes to the first of a pair. */
   steps: [string, number[]][];
-  /** For each layout of tiles, the tint of each position. */
+  /** The tint of each position, for each layout of tiles. */
   tints: string[];
   kinds: Kind[];
-  /** The passes, for each size of tiles and each number of elements from 2 on. */
+  /** The passes, for each tile size and each number of elements from 2 on. */
   sorts: Row[][][];
 }
 
-/** Where the smaller element goes, where the other goes, and whether they changed places. */
+/** The position of the smaller element, the position of the other one, and true if they changed places. */
 export type Compared = [low: number, high: number, swapped: boolean];
 
-/** What fills up: behind all elements. */
+/** The padding, which sorts after all elements. */
 export const FILLER = -1;
 
-/** Operations that are made at once. Elements are positions in the input, or `FILLER`. */
+/** Simultaneous operations. Elements are positions in the input, or `FILLER`. */
 export interface Layer {
   does: "compare" | "place" | "clear" | "count" | "sum" | "move";
   name: string;
   pairs: Compared[];
-  /** For each position the one that its element comes from. */
+  /** The source position of each position. */
   from: number[];
-  /** Of each value of a digit: how many there are, or how many lower ones. */
+  /** The number of elements with each value of a digit, or with lower values. */
   counts: number[];
   before: number[];
   after: number[];
@@ -63,7 +66,7 @@ export interface Pass extends Kind {
   first: number;
   workgroups: number;
   moved: number;
-  /** The tint of each of its positions; empty without tiles. */
+  /** The tint of each position of the pass; empty without tiles. */
   tinted: string;
   layers: Layer[];
   before: number[];
@@ -72,15 +75,17 @@ export interface Pass extends Kind {
 
 const VALUES = 2 ** digitBits;
 
-/** A digit of a key, counted from the lowest. */
+/** Returns a digit of a key, counted from the lowest. */
 export const digitOf = (key: number, digit: number) => (key >>> (digit * digitBits)) & (VALUES - 1);
 
-/** Performs the sort of these keys: of `Uint32Array`, whose order is that of the elements. */
+/**
+ * Performs the sort of these keys, which have the order of their elements. Throws if no plan has this number of elements.
+ */
 export function perform(sorts: Sorts, tile: number, keys: Uint32Array): Pass[] {
   const rows = sorts.sorts[tile]?.[keys.length - 2];
   if (rows === undefined) throw new Error(`there is no plan for ${keys.length} elements; use 2 to ${(sorts.sorts[0]?.length ?? 0) + 1}`);
   let elements = Array.from(keys, (_, at) => at);
-  // The counts that the last pass made, and the next ones use.
+  // The counts of the last counting pass, for the passes after it.
   let counts: number[] = [];
   const key = (at: number) => (elements[at] === FILLER ? Infinity : keys[elements[at]!]!);
   const compared = (low: number, high: number): Compared => {

@@ -1,4 +1,4 @@
-// Shows a sort step by step: the controls, the picture, and the table of passes.
+// Visualizes a sort step by step: the controls, the picture, and the table of passes.
 
 import { button, by, bytes, choose, copy, fill, grouped, input, made, paint, say, select } from "./dom.js";
 import { colour, draw, type Drawn, labels, type Picture } from "./draw.js";
@@ -7,7 +7,7 @@ import { change, read, write } from "./hash.js";
 import { parsed, preset, PRESETS, ranksOf } from "./numbers.js";
 import { FILLER, type Layer, type Pass, perform } from "./plan.js";
 
-/** Milliseconds of a step. */
+/** The duration of a step, in milliseconds. */
 const PACE = 650;
 
 const OWN = "own numbers";
@@ -15,7 +15,7 @@ const OWN = "own numbers";
 interface Shown extends Drawn {
   title: string;
   picture: Picture;
-  /** The pass and layer of each step; before the first one there is only the input. */
+  /** The pass and the layer of each step; the picture before the first step is the input. */
   steps: [Pass, Layer | undefined][];
 }
 
@@ -26,7 +26,7 @@ let loading = 0;
 
 const nameOf = (method: (typeof methods)[number]) => `${method.algorithm}-${method.variant}`;
 
-/** What the address says, where it is not what a page without any shows. */
+/** Returns the state in the address, with defaults for missing parts. */
 function asked() {
   const { sort = "bitonic-fused", tile, numbers, preset = "random", n = "16", seed = "1", step = "" } = read(location.hash);
   const method = methods.find((method) => nameOf(method) === sort) ?? methods[0]!;
@@ -35,7 +35,7 @@ function asked() {
   return { method, tile: Math.max(method.tiles.indexOf(Number(tile)), 0), numbers, preset: known, n: count, seed: Number(seed) || 1, step };
 }
 
-/** Loads what is asked for, performs it and draws it. */
+/** Loads the requested sort, performs it and draws it. */
 async function load(): Promise<void> {
   const { method, tile, numbers, preset: name, n, seed, step: at } = asked();
   const mine = ++loading;
@@ -95,7 +95,7 @@ function legend(passes: Pass[]): void {
   say("legend", sentences.filter(Boolean).join(" "));
 }
 
-/** Draws the picture as wide as there is room. */
+/** Draws the picture in the available width. */
 function resize(): void {
   if (shown === undefined) return;
   const svg = by("picture");
@@ -108,13 +108,13 @@ function resize(): void {
   place(false);
 }
 
-/** The step with which a pass ends. */
+/** Returns the last step of a pass. */
 const lastOf = (pass: number) => shown!.steps.filter(([own]) => own.number <= pass).length;
 
 function table(passes: Pass[]): void {
   const { ranks: rankOf } = shown!;
   const hasTiles = passes.some((pass) => pass.tile !== undefined);
-  // The ranks of elements in a row, as the colours of a picture's heat map.
+  // The ranks of elements as a heat map in a row.
   const ranks = (elements: number[]) => {
     const percent = (place: number) => `${((100 * place) / elements.length).toFixed(2)}%`;
     const shade = (at: number) => (at === FILLER ? "transparent" : colour(rankOf[at]! / (rankOf.length - 1)));
@@ -136,7 +136,7 @@ function table(passes: Pass[]): void {
   fill("passes", head.map(([text, kind]) => made("th", { scope: "col", class: kind }, text)), [input, ...passes.map(row)]);
 }
 
-/** Shows the elements after this step, and remembers it in the address. */
+/** Shows the elements after a step, and stores the step in the address. */
 function go(to: number): void {
   if (shown === undefined) return;
   step = Math.min(Math.max(to, 0), shown.steps.length);
@@ -178,7 +178,7 @@ function place(moves: boolean): void {
   for (const id of ["next", "last"]) button(id).disabled = step === steps.length;
 }
 
-/** What the step does. */
+/** Describes a step. */
 function wordsOf(pass: Pass | undefined, layer: Layer | undefined): string {
   if (pass === undefined) return "The input";
   const own = `Pass ${pass.number} of ${shown!.passes.length}, ${pass.kernel}: ${pass.what}`;
@@ -205,13 +205,13 @@ function play(wants: boolean): void {
   by("caption").ariaLive = playing === undefined ? "polite" : "off";
 }
 
-/** Goes to a step because the reader wants it. */
+/** Goes to a step at the reader's request, which ends the playback. */
 function leap(to: number): void {
   play(false);
   go(to);
 }
 
-/** The keys, unless they are meant for a field. */
+/** Handles a key, unless a field has the focus. */
 function pressed(event: KeyboardEvent): void {
   const target = event.target as HTMLElement;
   const isField = target.matches("select, textarea, input:not([type=range])");
@@ -229,7 +229,7 @@ function pressed(event: KeyboardEvent): void {
   actions[event.key]!();
 }
 
-/** Changes what is asked for. */
+/** Changes the request. */
 function ask(part: Record<string, string | undefined>): void {
   play(false);
   change({ ...part, step: undefined });

@@ -1,5 +1,5 @@
-// Keeps a GPU busy around what is timed: an idle one lowers its clock, and takes several times as long at first. It computes without
-// memory, so that caches stay as they are.
+// Keeps a GPU busy before measurements: an idle GPU lowers its clock, and at first takes several times as long. The work uses no
+// memory, so caches keep their content.
 
 const TEXT = `
 @group(0) @binding(0) var<storage, read_write> result: array<u32>;
@@ -11,10 +11,10 @@ fn spin(@builtin(global_invocation_id) id: vec3<u32>) {
     if x == 1u { result[0] = x; }
 }`;
 
-/** Milliseconds of work before each time, at least, and before the first one. */
+/** The minimum milliseconds of work before each measurement, and before the first one. */
 const [BEFORE, AT_FIRST] = [40, 1000];
 
-/** Works until the clock is high; returns what records some more work, for just before what is timed. */
+/** Works until the clock is high. Resolves to a function that records further work, for just before a measurement. */
 export async function spinUp(gpu: GPUDevice): Promise<(encoder: GPUCommandEncoder) => void> {
   const module = gpu.createShaderModule({ code: TEXT });
   const pipeline = await gpu.createComputePipelineAsync({ layout: "auto", compute: { module, entryPoint: "spin" } });
@@ -35,7 +35,7 @@ export async function spinUp(gpu: GPUDevice): Promise<(encoder: GPUCommandEncode
   return fill;
 }
 
-/** Submits what is recorded; the milliseconds until the GPU reports the end. */
+/** Records and submits commands. Resolves to the milliseconds until the GPU reports the end. */
 export async function submitted(gpu: GPUDevice, record: (encoder: GPUCommandEncoder) => void): Promise<number> {
   const encoder = gpu.createCommandEncoder();
   record(encoder);

@@ -1,23 +1,23 @@
-// Reads numbers and tables from bytes, and writes them in another order. Numbers keep their spelling, and rows
-// their bytes: only what decides the order is decoded.
+// Reads numbers and tables from bytes, and writes them in another order. Numbers keep their spelling, and rows keep their bytes: only the fields
+// that determine the order are decoded.
 
 import { isTooLarge, valueOf } from "./numbers.js";
 
 export interface Content {
   kind: "numbers" | "table";
   bytes: Uint8Array;
-  /** The end of what stays in front: a byte order mark, a header. */
+  /** The end of the part that stays in front: a byte order mark, a header. */
   header: number;
-  /** Names of columns, each another; none of numbers. */
+  /** The names of columns, all different; empty for numbers. */
   columns: string[];
-  /** NONE where each line is one field, with its quotes. */
+  /** The delimiter; NONE if each line is one field, including its quotes. */
   delimiter: number;
-  /** Where records lie. */
+  /** The beginning and the end of each record. */
   begins: number[];
   ends: number[];
 }
 
-/** How bytes are read; rows are a table without a header. */
+/** The interpretation of bytes; rows are a table without a header. */
 export type Reading = "auto" | "numbers" | "table" | "rows" | "lines";
 
 export type Keys = Uint32Array | Int32Array | BigUint64Array | BigInt64Array | Float64Array;
@@ -25,19 +25,19 @@ export type Keys = Uint32Array | Int32Array | BigUint64Array | BigInt64Array | F
 const [LF, CR, QUOTE] = [10, 13, 34] as const;
 const [COMMA, TAB, SEMICOLON] = [44, 9, 59] as const;
 export const NONE = -1;
-/** Dates and times at the start of a line: as digits, or with a name of a month or a day in front. */
+/** Dates and times at the start of a line: in digits, or after the name of a month or a day. */
 const DATES = [
   /^"?\d{1,4}[-/.:]\d[-\d/.:TZ+ ]*([ap]m|utc|gmt)?(?=[",;\t]|$)/i,
   /^"?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]? +\d/i,
 ];
-/** An object or an array of JSON, but not a name in brackets. */
+/** The start of an object or an array of JSON, but not of a name in brackets. */
 const JSON_START = /^(\{|\[\s*(["[{\]\d-]|true|false|null))/;
 const BETWEEN = new Set([9, 10, 13, 32, 44, 59]);
 const utf8 = new TextDecoder();
-/** A code unit for each byte, in the order of bytes: texts so decoded compare as their bytes do. */
+/** Decodes each byte to one code unit, in the order of bytes: the decoded texts compare like their bytes. */
 const raw = new TextDecoder("x-user-defined");
 
-/** A text of raw code units, for a message. */
+/** Quotes a text of raw code units for a message. */
 function shown(text: string): string {
   const decoded = utf8.decode(Uint8Array.from(text, (unit) => unit.charCodeAt(0) & 0xff));
   return `'${decoded.length > 30 ? `${decoded.slice(0, 29)}…` : decoded}'`;
@@ -45,7 +45,7 @@ function shown(text: string): string {
 
 const lineAt = (bytes: Uint8Array, at: number) => bytes.subarray(0, at).reduce((line, byte) => line + Number(byte === LF), 1);
 
-/** Numbers between spaces, commas and ends of lines; several of them on a line only where this is meant. */
+/** Finds numbers between spaces, commas and line ends. Throws for several numbers on a line, unless `areSeveral` permits them. */
 function numbers(bytes: Uint8Array, header: number, areSeveral: boolean): Content {
   const [begins, ends]: [number[], number[]] = [[], []];
   for (let at = header, line = 0, last = -1; at < bytes.length; at++) {
@@ -62,7 +62,7 @@ function numbers(bytes: Uint8Array, header: number, areSeveral: boolean): Conten
   return { kind: "numbers", bytes, header, columns: [], delimiter: COMMA, begins, ends };
 }
 
-/** The end of the field that begins here: ends of lines between quotes belong to it. */
+/** Returns the end of the field that begins here; a field in quotes may contain line ends. */
 function fieldEnd(bytes: Uint8Array, from: number, delimiter: number): number {
   let at = from;
   if (bytes[at] === QUOTE && delimiter !== NONE) {
@@ -75,10 +75,10 @@ function fieldEnd(bytes: Uint8Array, from: number, delimiter: number): number {
   return at;
 }
 
-/** The first line of a text, without quoted parts. */
+/** Returns the first line of a text, without quoted parts. */
 const firstOf = (text: string) => text.replace(/"[^"]*("|$)/g, "").trimStart().split("\n", 1)[0]!;
 
-/** Rows of a table. Blank lines are left out, except where they may be the empty fields of a single column. */
+/** Finds the rows of a table. Blank lines are left out, except in a table of one column, where they are empty fields. */
 function table(bytes: Uint8Array, mark: number, reading: Reading): Content {
   const hasHeader = reading === "table";
   const first = firstOf(raw.decode(bytes.subarray(mark, mark + 65536)));
@@ -110,7 +110,7 @@ function table(bytes: Uint8Array, mark: number, reading: Reading): Content {
   return content;
 }
 
-/** The fields of a row, without their quotes; the others are empty if one alone is wanted. */
+/** Returns the fields of a row, without their quotes. With `wanted`, the other fields are empty. */
 export function fields({ bytes, delimiter }: Content, begin: number, end: number, decoder = utf8, wanted?: number): string[] {
   const all: string[] = [];
   if (bytes[end - 1] === LF) end--;
@@ -123,11 +123,14 @@ export function fields({ bytes, delimiter }: Content, begin: number, end: number
   return all;
 }
 
-/** True for a line that begins with a number, a date or a time: such a line does not name columns. */
+/** Returns true for a line that begins with a number, a date or a time: such a line does not name columns. */
 const isData = (line: string) =>
   DATES.some((form) => form.test(line)) || valueOf(line.split(/[,;\t]/, 1)[0]!.replace(/^"|"$/g, "").trim()) !== undefined;
 
-/** The reading of a text that does not begin with a number. The first line of a single column is a header only where the second line is data. */
+/**
+ * Guesses the reading of a text that does not begin with a number. The first line of a single column is a header only if the second line is
+ * data.
+ */
 function guess(text: string, isCsv: boolean): Reading {
   const [first = "", second = ""] = text.split("\n").map((line) => line.trim()).filter(Boolean);
   if (JSON_START.test(first)) return "lines";
@@ -136,7 +139,7 @@ function guess(text: string, isCsv: boolean): Reading {
   return isTable || first.startsWith('"') ? "rows" : "lines";
 }
 
-/** Reads bytes. The reading "auto" looks at the first two lines: numbers alone, or several numbers in a row, have no header. */
+/** Reads bytes. The reading "auto" considers the first two lines: a single number, or a row of numbers, is not a header. */
 export function content(bytes: Uint8Array, reading: Reading, name = ""): Content {
   const [one, two, three] = bytes;
   if (bytes.includes(0) || (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)) {
@@ -156,7 +159,7 @@ export function content(bytes: Uint8Array, reading: Reading, name = ""): Content
   return isCsv || (words.length > 1 && !isAlone) ? table(bytes, mark, "rows") : numbers(bytes, mark, isAlone);
 }
 
-/** The texts that decide the order: numbers, or the fields of a column. */
+/** Returns the texts that determine the order: numbers, or the fields of a column. */
 export function textsOf(content: Content, column: number): string[] {
   const { bytes, begins, ends, kind, columns } = content;
   return begins.map((begin, at) => {
@@ -170,7 +173,7 @@ export function textsOf(content: Content, column: number): string[] {
   });
 }
 
-/** The keys of these numbers, in the first of u32, i32, u64 and i64 that holds all of them, or in f64. */
+/** Returns the keys of these numbers, in the first type of u32, i32, u64 and i64 that holds all numbers, or else in f64. */
 function keysOf(texts: string[], fail: (at: number, what: string) => never): { type: string; keys: Keys } {
   const values = texts.map((text, at) => valueOf(text) ?? fail(at, "is not a number"));
   const isInteger = (text: string) => /^[+-]?\d+$/.test(text);
@@ -192,7 +195,10 @@ function keysOf(texts: string[], fail: (at: number, what: string) => never): { t
   return { type: "f64", keys: Float64Array.from(values) };
 }
 
-/** The records in order: by number if the first text is one, else by bytes. Empty texts are last. The time is that of the argsort alone. */
+/**
+ * Returns the order of the records: by number if the first text is a number, otherwise by bytes. Empty texts are last. The time covers the
+ * argsort alone.
+ */
 export async function order(
   content: Content,
   column: number,
@@ -223,9 +229,9 @@ function byText(texts: string[], descending: boolean): Uint32Array {
   return Uint32Array.from(texts, (_, at) => at).sort((a, b) => (texts[a] === texts[b] ? a - b : texts[a]! < texts[b]! ? before : -before));
 }
 
-/** The records in this order, each as it was: what stays in front first, numbers one on a line. */
+/** Writes the records in this order with their original bytes, after the part that stays in front. Each number gets its own line. */
 export function written({ bytes, begins, ends, header, kind }: Content, positions: Uint32Array): Uint8Array<ArrayBuffer> {
-  // The last row may have no end of its line: it gets that of the first line.
+  // If the last row lacks a line end, it gets the line end of the first line.
   const first = kind === "numbers" ? bytes.indexOf(LF) : bytes[header - 1] === LF ? header - 1 : (ends[0] ?? 0) - 1;
   const ending = bytes[first] === LF && bytes[first - 1] === CR ? [CR, LF] : [LF];
   const endsLine = (at: number) => kind === "table" && bytes[ends[at]! - 1] === LF;

@@ -1,4 +1,4 @@
-// Sorts a file or a text of the reader: numbers, or rows of a table.
+// Sorts the reader's file or text: numbers, or rows of a table.
 
 import { argsort } from "gpusort";
 import { PAYS } from "gpusort/arrays.js";
@@ -7,10 +7,10 @@ import { device } from "./gpu.js";
 import { change, read } from "./hash.js";
 import { type Content, content, fields, type Keys, NONE, order, type Reading, written } from "./text.js";
 
-/** Rows that are shown. */
+/** The number of rows in the preview. */
 const SHOWN = 20;
 
-/** The longest text that is shown in the field. */
+/** The maximum length of a text in the field. */
 const LONGEST = 100_000;
 
 const EXAMPLE = `id,item,price
@@ -31,7 +31,7 @@ let result: { bytes: Uint8Array<ArrayBuffer>; name: string } | undefined;
 let number = 0;
 let typed = 0;
 
-/** Takes bytes in place of those before: of the field, or of a file. */
+/** Replaces the input by the bytes of the field, or of a file. */
 function take(bytes: Uint8Array, name = ""): void {
   clearTimeout(typed);
   given = { bytes, name };
@@ -41,7 +41,7 @@ function take(bytes: Uint8Array, name = ""): void {
   reread();
 }
 
-/** Reads what is given, offers its columns, and sorts it. */
+/** Reads the input, offers its columns, and sorts it. */
 function reread(): void {
   const column = select("column").value;
   held = undefined;
@@ -62,7 +62,7 @@ function reread(): void {
   if (held) void run(held);
 }
 
-/** The argsort of the package; where the device fails, that of the CPU. */
+/** Sorts by the package's argsort; if the device fails, on the CPU. */
 async function sorted(keys: Keys, descending: boolean, tell: (where: string) => void): Promise<Uint32Array> {
   const { gpu, name, isSoftware } = await device();
   const wants = select("where").value;
