@@ -1,4 +1,4 @@
-"""Sorts arrays, tables and files, on all cores or a GPU.
+"""Sorts arrays, tables and files, on all cores or on a GPU.
 
 >>> import numpy as np, gpusort
 >>> gpusort.sort(np.array([2.5, np.nan, -1.0]))
@@ -6,8 +6,8 @@ array([-1. ,  2.5,  nan])
 >>> gpusort.argsort([30, 10, 20, 10])
 array([1, 3, 2, 0])
 
-All sorts are stable. The order is total: -inf ... -0, +0 ... +inf, then NaN, NaT and nulls, which are
-last in both directions unless ``nulls="first"``.
+All sorts are stable. The order is total: -inf ... -0, +0 ... +inf, then NaN, NaT and nulls. NaN, NaT and
+nulls are last in both directions, unless ``nulls="first"``.
 """
 
 from ._arrays import argsort, argtop, is_sorted, lexsort, rank, sort, top, unique

@@ -1,4 +1,4 @@
-"""Runs the command: ``python -m gpusort sort numbers.txt``."""
+"""Runs the ``gpusort`` command: ``python -m gpusort sort numbers.txt``."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Sorts of arrays: NumPy's, Arrow's, and whatever else becomes one of them without a copy."""
+"""Sorts NumPy arrays, Arrow arrays, and objects that convert to either without a copy."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ Array = np.ndarray[Any, np.dtype[Any]]
 D = TypeVar("D", bound=np.dtype[Any])
 X = TypeVar("X")
 
-# Of these the elements are keys as they are.
+# Type codes whose elements are keys without conversion.
 _PLAIN = frozenset("bBhHiIlLqQefd")
 
 
 def is_arrow(x: object) -> bool:
-    """Whether it speaks Arrow's C interface."""
+    """Returns True if x implements Arrow's C interface."""
     if type(x) is np.ndarray:
         return False
     return hasattr(x, "__arrow_c_array__") or hasattr(x, "__arrow_c_stream__")
 
 
 def library(x: object) -> str:
-    """The library that it is of, or derived from; empty for others."""
+    """Returns the name of the library that defines the type of x or a base of it, or ""."""
     for base in type(x).__mro__:
         name = base.__module__.partition(".")[0]
         if name in ("pandas", "polars", "pyarrow", "duckdb", "_duckdb"):
@@ -50,17 +50,17 @@ def library(x: object) -> str:
 
 
 def is_pandas(x: object) -> bool:
-    """Whether it is of pandas, whose own gathering keeps the index."""
+    """Returns True for objects of pandas, whose own ``take`` keeps the index."""
     return library(x) == "pandas"
 
 
 def is_strings(x: object) -> bool:
-    """Whether it is an array of NumPy with strings or bytes: "S", "U" or StringDType."""
+    """Returns True for a NumPy array of strings or bytes: "S", "U" or StringDType."""
     return isinstance(x, np.ndarray) and cast("Array", x).dtype.kind in "SUT"
 
 
 def _as_strings(x: Any) -> Any:
-    """A list or tuple of strings alone, or of bytes alone, as an array of NumPy; any other x as it is."""
+    """Converts a list or tuple of only strings, or only bytes, to a NumPy array; returns any other x unchanged."""
     if not isinstance(x, (list, tuple)):
         return x
     values = cast("Sequence[object]", x)
@@ -70,7 +70,7 @@ def _as_strings(x: Any) -> Any:
 
 
 def _of_strings(x: Array) -> _gpusort.ArrowArray:
-    """Strings of NumPy as binary of Arrow, in the order of their code points, as NumPy compares them."""
+    """Converts NumPy strings to Arrow binary, in the order of their code points, as NumPy compares them."""
     if x.ndim != 1:
         raise ValueError(f"an array of strings has {x.ndim} dimensions here; sort its rows one by one")
     lengths: Any
@@ -89,7 +89,7 @@ def _of_strings(x: Array) -> _gpusort.ArrowArray:
         native = np.require(x, x.dtype.newbyteorder("="), ["C", "A"])
         texts = np.frombuffer(native.tobytes(), np.uint8 if x.dtype.kind == "S" else np.uint32)
         if x.dtype.kind == "U":
-            # Bytes of one width, the most significant one first, compare as the code points do.
+            # Big-endian code points of one width compare in the order of their bytes.
             texts = texts.astype(np.uint8 if texts.max(initial=0) < 256 else ">u4")
         lengths = np.full(x.size, texts.nbytes // max(x.size, 1))
     ends = np.zeros(x.size + 1, np.int64)
@@ -98,7 +98,7 @@ def _of_strings(x: Array) -> _gpusort.ArrowArray:
 
 
 def readable(x: Any) -> Any:
-    """A series of Polars that Arrow's interface gives out right; all else as it is."""
+    """Casts a Polars series to a type that Arrow's interface exports correctly; returns any other x unchanged."""
     if library(x) != "polars" or not hasattr(x, "to_physical"):
         return x
     name = str(x.dtype)
@@ -108,7 +108,7 @@ def readable(x: Any) -> Any:
 
 
 def _without_null(dtype: Any) -> Any:
-    """The type with booleans for nulls: arrays of nulls have no buffers in Arrow, and one in Polars."""
+    """Replaces Null by Boolean in a type: an array of nulls has no buffers in Arrow, but one in Polars."""
     polars: Any = sys.modules["polars"]
     if dtype == polars.Null:
         return polars.Boolean
@@ -122,7 +122,7 @@ def _without_null(dtype: Any) -> Any:
 
 
 def without_index(x: Any) -> Any:
-    """What is of pandas as an array of NumPy, or of Arrow; all else as it is."""
+    """Converts objects of pandas to a NumPy or Arrow array; returns any other x readable by Arrow."""
     if is_strings(x):
         return _of_strings(x)
     if not is_pandas(x):
@@ -139,7 +139,7 @@ def without_index(x: Any) -> Any:
         raise TypeError(f"pandas' {dtype} needs pyarrow: pip install pyarrow") from None
     arrow: Any = pyarrow
     if is_category:
-        # pandas sorts all categories by their codes.
+        # pandas sorts categories by their codes, ordered or not.
         x = getattr(x, "cat", x).as_ordered()
     try:
         return arrow.array(x, from_pandas=True)
@@ -164,7 +164,7 @@ def _refused(dtype: np.dtype[Any]) -> TypeError:
 
 
 class _Input:
-    """An array as NumPy's, and what makes of a result what came in."""
+    """A NumPy array of the input, and a function that converts results back to the type of the input."""
 
     __slots__ = ("array", "back")
 
@@ -194,16 +194,16 @@ def _same(result: Array) -> Any:
 
 
 def _of_tensor(x: Any) -> tuple[Array, Callable[[Array], Any]]:
-    # 1 is the host, 3 memory of the host that is pinned for CUDA.
+    # DLPack's 1 is host memory, 3 host memory pinned for CUDA.
     kind = int(x.__dlpack_device__()[0])
     if kind not in (1, 3):
         raise TypeError("this tensor is on a GPU; copy it to the host first, as in x.cpu()")
-    # A view of PyTorch may negate the memory that it shares.
+    # A PyTorch view may be a lazy negation of shared memory.
     x = getattr(x, "resolve_neg", lambda: x)()
     try:
         array = np.asarray(x) if kind == 3 else np.from_dlpack(x)
     except BufferError as error:
-        # It has a type that NumPy lacks, or a gradient.
+        # The type is missing in NumPy, or the tensor has a gradient.
         raise TypeError(f"this tensor of {getattr(x, 'dtype', 'this type')} is not supported: {error}") from error
     if hasattr(x, "__array_namespace__"):
         space = x.__array_namespace__()
@@ -214,10 +214,10 @@ def _of_tensor(x: Any) -> tuple[Array, Callable[[Array], Any]]:
 
 
 class _Keys:
-    """The elements of a NumPy array as keys of the library: contiguous, aligned, of native byte order.
+    """The elements of a NumPy array as keys of the library: contiguous, aligned, in native byte order.
 
-    NaT are the least of 64-bit integers; where they are to come last, or first in descending order,
-    all are one less, which makes them the greatest.
+    NaT is the least 64-bit integer.  If NaT must be last in ascending order, or first in descending
+    order, all keys are decreased by one, so that NaT wraps to the greatest key.
     """
 
     __slots__ = ("dtype", "keys", "shift")
@@ -237,7 +237,7 @@ class _Keys:
             self.keys = array
 
     def elements(self, keys: Array) -> Array:
-        """The elements that these keys are of."""
+        """Converts keys back to elements."""
         if self.shift:
             keys += 1
         if self.dtype.kind in "Mmb":
@@ -246,7 +246,7 @@ class _Keys:
 
 
 class _Axis:
-    """An axis of a contiguous array: rows of so many elements, of which so many are side by side."""
+    """An axis of a contiguous array: rows of ``row`` elements, with ``inner`` rows interleaved."""
 
     __slots__ = ("array", "inner", "is_turned", "number", "row")
 
@@ -259,7 +259,7 @@ class _Axis:
             raise np.exceptions.AxisError(number, array.ndim)
         number %= array.ndim
         if array.flags.f_contiguous and not array.flags.c_contiguous:
-            # The same elements in their order in memory.
+            # The transposed array has the same elements in C order.
             self.is_turned = True
             array, number = array.T, array.ndim - 1 - number
         self.array, self.number = array, number
@@ -267,7 +267,7 @@ class _Axis:
         self.inner = math.prod(array.shape[number + 1 :])
 
     def empty(self, dtype: Any, count: int) -> Array:
-        """An array for so many results of each row."""
+        """Returns an uninitialized array for ``count`` results of each row."""
         shape = list(self.array.shape)
         shape[self.number] = count
         return np.empty(shape, dtype)
@@ -290,7 +290,7 @@ def _into(result: Array, out: Array | None) -> Array:
 
 
 def _is_plain(x: Array) -> bool:
-    """Whether the elements are keys as they lie in memory."""
+    """Returns True if the elements in memory are keys without conversion."""
     flags = x.flags
     return x.dtype.char in _PLAIN and x.dtype.isnative and flags.c_contiguous and flags.aligned
 
@@ -306,7 +306,7 @@ def _one_dimension(axis: int | None) -> None:
 
 
 def _is_simple(x: Any, axis: int | None, nulls: str, device: object) -> bool:
-    """Whether nothing is asked but the keys that there are: few are sorted before all could be asked."""
+    """Returns True for plain arguments: checking all options would take longer than sorting few elements."""
     return (
         type(x) is np.ndarray
         and x.ndim == 1
@@ -318,7 +318,7 @@ def _is_simple(x: Any, axis: int | None, nulls: str, device: object) -> bool:
 
 
 class _Options(TypedDict, total=False):
-    """What the functions of arrays share."""
+    """The options common to the functions on arrays."""
 
     descending: bool
     nulls: Nulls
@@ -359,27 +359,29 @@ def sort(
     threads: int | None = None,
     out: Array | None = None,
 ) -> Any:
-    """A sorted copy.
+    """Returns a sorted copy of an array, with the shape of x.
 
     x
-        An array of NumPy, strings included, a sequence of numbers or strings, an array of Arrow (pyarrow,
-        Polars, pandas), or a tensor in the host's memory.  The result is of the same kind; that of a
-        sequence is an array.  Arrays of strings have one dimension.
+        A NumPy array, including strings, a sequence of numbers or strings, an Arrow array (pyarrow,
+        Polars, pandas), or a tensor in host memory.  The result has the type of x, except that a
+        sequence gives a NumPy array.  Arrays of strings must have one dimension.
     axis
-        The axis to sort along; None sorts all elements as one dimension.
+        The axis to sort along; None sorts the flattened array.
     descending
-        The largest first.  NaN, NaT and nulls stay at the end that ``nulls`` names.
+        True for descending order.  NaN, NaT and nulls stay at the end that ``nulls`` names.
     stable, kind
-        Accepted as NumPy has them: every sort is stable.
+        Accepted for compatibility with NumPy; every sort is stable.
     nulls
-        Where NaN, NaT and the nulls of Arrow go, in both directions: "last" or "first".
+        The place of NaN, NaT and Arrow's nulls in both directions: "last" or "first".
     device
-        "auto" uses a GPU only where it is expected to finish first; "cpu", "gpu", a GPU's number or a
-        part of its name, or a :class:`Sorter`.
+        "auto" uses a GPU only if the GPU is expected to finish first; otherwise "cpu", "gpu", the
+        number or a part of the name of a GPU, or a :class:`Sorter`.
     threads
-        The number of cores to use, at most; without it all that the process may use.
+        The maximum number of cores; by default, all cores available to the process.
     out
-        An array for the result, of its shape and type; x itself is sorted in place.
+        An array for the result, with the shape and type of the result; ``out=x`` sorts in place.
+
+    Raises TypeError for unsupported types, and ValueError or AxisError for other invalid arguments.
 
     >>> sort([3.0, float("nan"), -1.0], descending=True)
     array([ 3., -1., nan])
@@ -440,9 +442,10 @@ def argsort(
     threads: int | None = None,
     out: NDArray[np.int64] | None = None,
 ) -> Any:
-    """The positions of the elements in order, as int64; those of equal elements keep their order.
+    """Returns the positions of the elements in sorted order, as int64; equal elements keep their order.
 
-    Arguments are those of :func:`sort`.  Positions of an Arrow array are an array of NumPy.
+    The result has the shape of x.  For an Arrow array the result is a NumPy array.  The arguments are
+    those of :func:`sort`.
 
     >>> argsort([30, 10, 20, 10])
     array([1, 3, 2, 0])
@@ -465,7 +468,7 @@ def _positions(
     device: str | int | KeptDevice,
     threads: int | None,
 ) -> tuple[Array, Callable[[Array], Any]]:
-    """The positions of the first k elements, or of all, and what makes of them what came in."""
+    """Returns the positions of the first k or all elements, and a function to convert them to the type of x."""
     x = _as_strings(x)
     if is_strings(x) and axis is None:
         x = x.ravel()
@@ -510,10 +513,11 @@ def top(
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
-    """The first k elements in order, or all if there are fewer, without sorting the others, unless they are texts.
+    """Returns the first min(k, n) of n elements along the axis, in order.
 
-    ``top(x, k)`` is ``sort(x)[:k]``; with ``descending=True`` it has the k largest.  ``sorted`` is accepted
-    as PyTorch has it: the result is in order.  Other arguments are those of :func:`sort`.
+    ``top(x, k)`` equals ``sort(x)[:k]``; with ``descending=True`` it has the k largest elements.  Only texts
+    are sorted completely.  ``sorted`` is accepted for compatibility with PyTorch: the result is always in
+    order.  The other arguments are those of :func:`sort`.  Raises ValueError for negative k.
 
     >>> top([5, -3, 8, -3], 3)
     array([-3, -3,  5])
@@ -553,9 +557,9 @@ def argtop(
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
-    """The positions of the first k elements in order, as int64; those of equal elements keep their order.
+    """Returns the positions of the first min(k, n) of n elements, as int64; equal elements keep their order.
 
-    Arguments are those of :func:`top`.
+    The arguments are those of :func:`top`.
 
     >>> argtop([5, -3, 8, -3], 3)
     array([1, 3, 0])
@@ -572,7 +576,7 @@ def _lexsorted(
     threads: int | None,
     k: int | None = None,
 ) -> NDArray[np.int64]:
-    """The positions of the first k rows, or of all, by keys of the library."""
+    """Returns the positions of the first k or all rows in the order of the library's keys."""
     positions = np.empty(_count(k, len(keys[0])), np.int64)
     _gpusort.lexsort(keys, positions, descending, first, device, threads)
     return positions
@@ -587,13 +591,15 @@ def lexsort(
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> NDArray[np.int64]:
-    """The positions of rows in the order of several keys, as int64.
+    """Returns the positions of rows in the order of several keys, as int64; equal rows keep their order.
 
     keys
-        Arrays of the same length, in one dimension: of NumPy, Arrow, or sequences of numbers or
+        One-dimensional arrays of equal length: NumPy or Arrow arrays, or sequences of numbers or
         strings.  **The first key is the primary one**, unlike in :func:`numpy.lexsort`.
     descending, nulls
-        For all keys, or one for each.
+        One value for all keys, or a value for each key.
+
+    Raises ValueError without keys, and for keys of different lengths or several dimensions.
 
     >>> lexsort([[2, 1, 2, 1], [5.0, 7.0, 4.0, 6.0]], descending=[False, True])
     array([1, 3, 0, 2])
@@ -617,7 +623,7 @@ def sorted_rows(
     threads: int | None,
     most: int | None = None,
 ) -> NDArray[np.int64]:
-    """The positions of rows in the order of several keys; with ``most``, of the first rows."""
+    """Returns the positions of all rows, or of the first ``most`` rows, in the order of several keys."""
     known = [
         _key(key, descending=directed, first=at_first)
         for key, directed, at_first in zip(keys, descending, first, strict=True)
@@ -647,7 +653,7 @@ def is_sorted(
     nulls: Nulls = "last",
     threads: int | None = None,
 ) -> bool:
-    """Whether all rows along the axis are in the order of :func:`sort`, in one pass.
+    """Returns True if every row along the axis is in the order of :func:`sort`.  Reads the elements once.
 
     >>> is_sorted([1, 2, 2]), is_sorted([1, 2, 2], descending=True)
     (True, False)
@@ -662,7 +668,7 @@ def is_sorted(
 
 
 def _canonical(array: Array) -> Array:
-    """The same with one NaN and one zero, as far as they are equal for NumPy."""
+    """Replaces all NaN by one NaN, and both zeros by +0, as NumPy considers them equal."""
     if array.dtype.kind != "f":
         return array
     array = array.copy()
@@ -672,7 +678,7 @@ def _canonical(array: Array) -> Array:
 
 
 def _differences(keys: Array) -> NDArray[np.bool_]:
-    """Of sorted elements those that differ from the one before."""
+    """Returns a mask of the sorted elements that differ from the element before."""
     differs = np.empty(keys.size, np.bool_)
     differs[:1] = True
     np.not_equal(keys[1:], keys[:-1], out=differs[1:])
@@ -697,16 +703,17 @@ def unique(
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
-    """The different elements in order; the first of each, as :func:`numpy.unique`.
+    """Returns the unique elements in order, each as it first occurs, like :func:`numpy.unique`.
 
-    Zeros of both signs are one, and so are all NaN, all NaT, and all nulls.
+    Zeros of both signs are equal, and so are all NaN, all NaT, and all nulls.  With any of the following
+    arguments, the result is a tuple of the unique elements and these int64 arrays, in this order:
 
     return_index
-        Also the positions of the first of each.
+        The position of the first occurrence of each unique element, in the flattened x.
     return_inverse
-        Also where each element of x is among the different ones.
+        The index of each element of x among the unique elements, with the shape of x.
     return_counts
-        Also how often each occurs.
+        The number of occurrences of each unique element.
 
     >>> unique([3, 1, 3], return_counts=True)
     (array([1, 3]), array([1, 2]))
@@ -717,7 +724,7 @@ def unique(
     x = without_index(series)
     if is_arrow(x):
         array = _gpusort.ArrowArray(x)
-        # Ranks are in this order.
+        # Ranks already include the direction and the place of nulls.
         keys, options = _ranks(array, descending, nulls, threads), {"device": device, "threads": threads}
         shape = keys.shape
 
@@ -727,7 +734,7 @@ def unique(
         given = _Input(x)
         flat = given.array.ravel()
         keys, shape = _canonical(flat), given.array.shape
-        # The first of each may be written in another way than those after it.
+        # Equal elements may have different bits; the first occurrence counts.
         is_canonical = keys.tobytes() == flat.tobytes() if flat.dtype.kind == "f" else True
         if is_canonical and not (return_index or return_inverse or is_pandas(series)):
             values: Array = sort(keys, **options)
@@ -765,12 +772,14 @@ def rank(
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
-    """The rank of each element, from 1.
+    """Returns the rank of each element, counted from 1, in an array with the shape of x.
 
     method
-        What elements that are equal get: the "average" of their ranks, as float64; the "min" or "max"
-        of them; the same rank, with none left out, if "dense"; or "ordinal" ranks in the order of the
-        input.
+        The rank of equal elements: the "average" of their ranks, as float64; or as int64 the "min" or
+        "max" of their ranks; "dense", equal ranks without gaps; or "ordinal", different ranks in the order
+        of the input.
+
+    The other arguments are those of :func:`sort`.  Raises ValueError for an unknown method.
 
     >>> rank([30, 10, 20, 10])
     array([4. , 1.5, 3. , 1.5])
@@ -811,14 +820,14 @@ def rank(
 def _ranks(
     array: _gpusort.ArrowArray, descending: bool, nulls: Nulls, threads: int | None
 ) -> NDArray[np.int64]:
-    """The rank of each element among the different ones, in this order."""
+    """Returns the rank of each element among the unique elements, from 0, as int64."""
     ranks = np.empty(len(array), np.int64)
     array.ranks(ranks, descending, nulls_first(nulls), threads)
     return ranks
 
 
 def _arrow_back(x: Any, result: _gpusort.ArrowArray) -> Any:
-    """An array of the library that x is of."""
+    """Converts a result to the array type of the library of x."""
     name = library(x)
     module: Any = sys.modules.get(name)
     if name == "pyarrow":

@@ -1,4 +1,4 @@
-"""Where sorts run."""
+"""The devices that sorts run on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Device(NamedTuple):
     """A GPU that can sort."""
 
     number: int
-    """What ``device=`` takes."""
+    """The number for ``device=``."""
     name: str
     backend: str
     """``vulkan``, ``metal`` or ``dx12``."""
@@ -27,19 +27,22 @@ class Device(NamedTuple):
 
 
 def devices() -> list[Device]:
-    """The GPUs that can sort, by their numbers."""
+    """Returns the GPUs that can sort, in the order of their numbers."""
     return [Device(number, *known) for number, known in enumerate(_gpusort.devices())]
 
 
 class KeptDevice:
-    """What keeps a device; a :class:`gpusort.Sorter` is one."""
+    """Holds a device; the base of :class:`gpusort.Sorter`."""
 
     def __init__(self, device: _gpusort.Device) -> None:
         self.device = device
 
 
 def device_of(device: str | int | KeptDevice | None) -> _gpusort.Device | None:
-    """The device to sort on; None chooses.  GPUs are started once in a process."""
+    """Returns the device for a ``device=`` argument; None for "auto".  A process starts each GPU once.
+
+    Raises TypeError for other types, and ValueError for an empty name or a negative number.
+    """
     if device == "auto" or device is None:
         return None
     if isinstance(device, KeptDevice):

@@ -1,4 +1,4 @@
-"""Keys of tables and files, in one form everywhere."""
+"""The keys of tables and files: all their forms, converted to one."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Nulls = Literal["first", "last"]
 
 @dataclass(frozen=True)
 class Key:
-    """A column to sort by, with an order of its own.
+    """A column to sort by, with its own direction and place of nulls.
 
     >>> Key("price", descending=True, nulls="first")
     Key(name='price', descending=True, nulls='first')
     """
 
     name: Any
-    """The name of the column, of any type that the library has."""
+    """The name of the column, of any type that the table's library permits."""
     descending: bool | None = None
-    """Whether the largest comes first; without it, as the call says."""
+    """True for descending order; None for the direction of the call."""
     nulls: Nulls | None = None
-    """Where nulls and NaN go; without it, as the call says."""
+    """The place of nulls and NaN; None for the place of the call."""
 
 
 class Expression(Protocol):
-    """A column as an expression of Polars: ``pl.col("price")``."""
+    """A column as a Polars expression: ``pl.col("price")``."""
 
     @property
     def meta(self) -> Any: ...  # noqa: D102
@@ -42,14 +42,17 @@ Keys = KeyLike | Iterable[KeyLike] | Mapping[str, str]
 
 
 def nulls_first(nulls: object) -> bool:
-    """Whether nulls go first."""
+    """Returns True for "first" and False for "last"; raises ValueError for other values."""
     if nulls not in ("first", "last"):
         raise ValueError(f'nulls is "first" or "last", not {nulls!r}')
     return nulls == "first"
 
 
 def each(value: Any, count: int, what: str) -> list[Any]:
-    """A value for each key: one for all, or a sequence of them."""
+    """Returns a value for each key, from one value for all keys or a sequence of values.
+
+    Raises TypeError for other types, and ValueError for a sequence of another length.
+    """
     if value is None or isinstance(value, (bool, np.bool_, str)):
         return [value] * count
     if not hasattr(value, "__iter__"):
@@ -61,7 +64,7 @@ def each(value: Any, count: int, what: str) -> list[Any]:
 
 
 def either(**spellings: Any) -> Any:
-    """The value of an argument that has two names."""
+    """Returns the value of an argument with two names; raises TypeError if both are given."""
     said = {name: value for name, value in spellings.items() if value is not None}
     if len(said) > 1:
         raise TypeError(f"{' and '.join(said)} are one argument; leave out one of them")
@@ -77,7 +80,7 @@ def keys_of(
     nulls: Nulls | Sequence[Nulls] | None = None,
     na_position: Nulls | None = None,
 ) -> list[Key]:
-    """The keys of a call, the primary one first. What a key does not say about its order is as the arguments say."""
+    """Returns the keys of a call, primary key first. The arguments complete keys without an order of their own."""
     keys = either(keys=keys, by=by)
     either(descending=descending, ascending=ascending)
     if isinstance(keys, Mapping):

@@ -1,4 +1,4 @@
-"""A device that is kept, with the sorts of the module as methods."""
+"""A device with the sorts of the module as methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Sorter(KeptDevice):
-    """Keeps a device, and sorts on it.
+    """Sorts on one device, which it holds.
 
     >>> sorter = Sorter(device="cpu")
     >>> sorter.name
@@ -20,7 +20,7 @@ class Sorter(KeptDevice):
     >>> sorter.sort([3, 1, 2])
     array([1, 2, 3])
 
-    Its methods are the sorts of arrays and tables of the module; ``sort_file`` takes it as ``device=``.
+    The methods are the module's sorts of arrays and tables; ``sort_file`` takes a Sorter as ``device=``.
     """
 
     def __init__(self, device: str | int = "gpu") -> None:
@@ -32,7 +32,7 @@ class Sorter(KeptDevice):
 
     @property
     def name(self) -> str:
-        """The device's name."""
+        """The name of the device."""
         return self.device.name
 
     def __repr__(self) -> str:

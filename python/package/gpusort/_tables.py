@@ -1,4 +1,4 @@
-"""Sorts of tables: Arrow's, and data frames."""
+"""Sorts Arrow tables and data frames."""
 
 from __future__ import annotations
 
@@ -32,13 +32,16 @@ Table = TypeVar("Table")
 
 
 class _Reader(Protocol):
-    """A reader of batches, of which a table comes out."""
+    """A reader of batches, which sorts to a table."""
 
     def read_all(self) -> Any: ...
 
 
 def _numbers(names: list[Any], columns: list[Any]) -> list[int]:
-    """The number of each column, from 0."""
+    """Returns the number of each column, from 0.
+
+    Raises KeyError for a missing column, and ValueError for an ambiguous name.
+    """
     for name in names:
         if name not in columns:
             raise KeyError(f"no column {name!r}; there are {', '.join(map(str, columns)) or 'none'}")
@@ -48,7 +51,7 @@ def _numbers(names: list[Any], columns: list[Any]) -> list[int]:
 
 
 def _columns(frame: Any, names: list[Any]) -> list[Any]:
-    """The columns of a table with these names; of pandas' frames also the levels of the index."""
+    """Returns the columns with these names; in a pandas frame also levels of the index."""
     known = list(frame.column_names if library(frame) == "pyarrow" else frame.columns)
     levels = [level for level in frame.index.names if level is not None] if is_pandas(frame) else []
     numbers = _numbers(names, known + levels)
@@ -59,7 +62,7 @@ def _columns(frame: Any, names: list[Any]) -> list[Any]:
 
 
 class _Options(TypedDict, total=False):
-    """How rows are ordered, and by what."""
+    """The keys of rows, and their order."""
 
     by: Keys | None
     descending: bool | Sequence[bool] | None
@@ -87,20 +90,23 @@ def sort_table(
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
-    """The table with its rows in order; rows with equal keys keep theirs.
+    """Returns the table with its rows in order; rows with equal keys keep their order.
 
     table
-        A table or record batch of pyarrow, a data frame of Polars or pandas, a relation of DuckDB, or
-        anything else that has ``__arrow_c_stream__``.  The result is of the same kind; that of a reader is
-        a table.
+        A pyarrow table or record batch, a Polars or pandas data frame, a DuckDB relation, or any
+        other object with ``__arrow_c_stream__``.  The result has the type of the table; a reader gives a
+        table.
     keys, by
-        A column, or several, of which the first is the primary one: a name, a pair of a name and "asc" or
-        "desc", a :class:`gpusort.Key`, or ``pl.col("name")``.  For pandas, also a level of the index.
-        Categories that are ordered, and enumerations, are in their order.
+        One column or several, primary key first: a name, a pair of a name and "asc" or "desc", a
+        :class:`gpusort.Key`, or ``pl.col("name")``.  For pandas, also a level of the index.  Ordered
+        categories and enumerations keep their own order.
     descending, ascending
-        The direction of keys without one of their own: one for all, or one for each key.
+        The direction of keys without their own direction: one value for all keys, or a value for each.
     nulls, na_position
-        Where nulls and NaN go, for all keys or one for each: "last", without it, or "first".
+        The place of nulls and NaN, for all keys or for each: "last" (the default) or "first".
+
+    The other arguments are those of :func:`sort`.  Raises TypeError for objects that are no tables, KeyError
+    for a missing column, and ValueError for an ambiguous one.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"name": ["b", "a", "b"], "n": [1, 2, 3]})
@@ -115,7 +121,7 @@ def sort_table(
     if is_pandas(table):
         if not hasattr(table, "columns"):
             raise TypeError(f"{type(table).__name__} is not a table; use sort(x)")
-        # Its own gathering keeps the index and every type.
+        # take() of pandas keeps the index and all types.
         return table.take(_order(table, all_keys, device, threads))
     if hasattr(table, "collect") and not is_arrow(table):
         raise TypeError("a lazy frame has no rows yet; use sort_table(frame.collect(), ...)")
@@ -135,7 +141,7 @@ def sort_table(
 
 
 def orders_of(keys: list[Key]) -> list[tuple[bool, bool, bool]]:
-    """The order of each key: descending, nulls first, NaN first."""
+    """Returns the order of each key as flags: descending, nulls first, NaN first."""
     places = [nulls_first(key.nulls or "last") for key in keys]
     return [(bool(key.descending), first, first) for key, first in zip(keys, places)]
 
@@ -143,7 +149,7 @@ def orders_of(keys: list[Key]) -> list[tuple[bool, bool, bool]]:
 def _order(
     table: Any, keys: list[Key], device: str | int | KeptDevice, threads: int | None, most: int | None = None
 ) -> NDArray[np.int64]:
-    """The positions of the rows in order; with ``most``, of the first rows."""
+    """Returns the positions of all rows, or of the first ``most`` rows, in order."""
     columns = _columns(table, [key.name for key in keys])
     directions, places, _ = map(list, zip(*orders_of(keys)))
     return sorted_rows(columns, directions, places, device_of(device), threads, most)
@@ -164,14 +170,14 @@ def top_table(
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Table:
-    """The first n rows in order, or all if there are fewer; with ``per``, the first n of each value of a column.
+    """Returns the first n rows in order, or all rows of a shorter table; with ``per``, the first n of each group.
 
     table
-        A table or record batch of pyarrow, or a data frame of Polars or pandas.  The result is of the same kind.
+        A pyarrow table or record batch, or a Polars or pandas data frame.  The result has the same type.
     per
-        The column.  Nulls are one value.
+        A column; rows with equal values form a group, as do rows with nulls.
 
-    Other arguments are those of :func:`sort_table`.
+    The other arguments are those of :func:`sort_table`.  Raises ValueError for negative n.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"name": ["b", "a", "b", "b"], "n": [1, 2, 3, 4]})
@@ -192,7 +198,7 @@ def top_table(
     frame: Any = table
     order = _order(frame, all_keys, device, threads, most if per is None else None)
     if per is not None:
-        # Rows of one value, in order, are neighbours.
+        # The stable argsort makes the rows of each group neighbours, and keeps their order.
         groups = _columns(frame, [keys_of(per)[0].name])[0]
         codes = unique(groups, return_inverse=True, device=device, threads=threads)[1][order]
         places: NDArray[np.int64] = argsort(codes, device=device, threads=threads)
@@ -208,13 +214,15 @@ def merge_tables(
     keys: Keys | None = None,
     **options: Unpack[_Options],
 ) -> Table:
-    """The rows of several tables in order, as one table; rows with equal keys keep the order of the tables.
+    """Returns the rows of several tables in order, as one table; rows with equal keys keep the order of the tables.
 
     tables
-        Tables of pyarrow, or data frames of Polars or pandas, with the same columns.  They need not be in order:
-        their rows are joined, then sorted.
+        Tables of one library with the same columns: pyarrow tables, or Polars or pandas data frames.  They need
+        not be in order: their rows are concatenated, then sorted.
     options
         The other arguments of :func:`sort_table`.
+
+    Raises TypeError without tables, and for mixed or other libraries.
 
     >>> import pyarrow as pa
     >>> merge_tables([pa.table({"n": [1, 3]}), pa.table({"n": [2]})], "n")["n"].to_pylist()
@@ -231,7 +239,7 @@ def merge_tables(
 
 
 class _Stream:
-    """The batches of a reader as a file in Arrow's format, for streams."""
+    """A file object with the batches of a reader in Arrow's stream format."""
 
     def __init__(self, reader: Any) -> None:
         self.batches, self.bytes = iter(reader), io.BytesIO()
@@ -268,16 +276,16 @@ def sort_reader(
     device: str | int | KeptDevice = "auto",
     threads: int | None = None,
 ) -> Any:
-    """A ``pyarrow.RecordBatchReader`` of the rows in order, which may be more than memory holds.
+    """Returns a ``pyarrow.RecordBatchReader`` of the rows in order, which may exceed memory.
 
-    All rows are read before the first is returned; rows beyond ``memory`` are in temporary files.
+    All rows are read before the first row is returned; rows beyond ``memory`` go to temporary files.
 
     reader
-        A ``pyarrow.RecordBatchReader``, or what pyarrow makes one of: a stream of DuckDB or Polars.
+        A ``pyarrow.RecordBatchReader``, or a stream that pyarrow converts to one, as of DuckDB or Polars.
     memory, temp_dir
         As for :func:`sort_file`; the result is a temporary file in the first folder of ``temp_dir``.
 
-    Other arguments are those of :func:`sort_table`, with one end for all nulls.
+    The other arguments are those of :func:`sort_table`, with one place for the nulls of all keys.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"n": [3, 1, 2]})
@@ -315,15 +323,15 @@ def sort_reader(
 
 
 def _of_relation(relation: Any, numbers: list[int]) -> tuple[list[str], list[int], list[str]]:
-    """The columns of DuckDB's relation as Arrow carries them, then keys that Arrow would order otherwise; the
-    numbers of the keys among them; and the expressions of the columns, in their own types again."""
+    """Returns expressions that export a DuckDB relation to Arrow, including keys that Arrow would order
+    differently; the numbers of the keys among them; and expressions that restore the types of columns."""
     columns: list[str] = []
     back: list[str] = []
     keys: dict[int, str] = {}
     for number, (name, made) in enumerate(zip(relation.columns, relation.types)):
         kind = str(made)
         quoted = '"' + name.replace('"', '""') + '"'
-        # Labels of an enumeration are no types.
+        # Labels of an enumeration may look like types.
         words = re.sub("'[^']*'", "", kind)
         changed = [word for word in ("BIT", "TIME WITH TIME ZONE") if re.search(rf"\b{word}\b", words)]
         if changed and (number in numbers or kind not in changed):
@@ -338,9 +346,9 @@ def _of_relation(relation: Any, numbers: list[int]) -> tuple[list[str], list[int
 
 
 def _readable(table: Any) -> Any:
-    """A frame of Polars that Arrow's interface gives out right; all else as it is."""
+    """Converts a Polars frame or a pyarrow reader to a table that Arrow's interface exports correctly."""
     if library(table) == "pyarrow" and hasattr(table, "read_all"):
-        # Arrow's interface would carry the text of an exception alone.
+        # Through Arrow's interface, an exception would lose its type.
         return table.read_all()
     if library(table) != "polars" or not hasattr(table, "with_columns"):
         return table
@@ -349,7 +357,7 @@ def _readable(table: Any) -> Any:
 
 
 def _back(table: Any, result: _gpusort.ArrowTable) -> Any:
-    """A table of the library that this one is of."""
+    """Converts a result to the table type of the library of ``table``."""
     name = library(table)
     module: Any = sys.modules.get(name)
     if name == "pyarrow":
@@ -360,7 +368,7 @@ def _back(table: Any, result: _gpusort.ArrowTable) -> Any:
         return made
     if name == "polars":
         made = module.DataFrame(result).cast(dict(table.schema))
-        # Polars casts no lists to lists of nulls.
+        # Polars cannot cast lists to lists of nulls.
         lists = [(kind, made[column]) for column, kind in table.schema.items() if made[column].dtype != kind]
         return made.with_columns(module.Series(of.name, of.to_list(), dtype=kind) for kind, of in lists)
     return result

@@ -1,10 +1,10 @@
-"""Sorts of Dask data frames: ``pip install "./python[dask]"`` in a clone.
+"""Sorts Dask data frames: ``pip install "./python[dask]"`` in a clone.
 
 ::
 
     frame.sort_values(["city", "price"], ascending=[True, False], sort_function=gpusort.dask.sort_function)
 
-Dask sends rows to partitions by ranges of the first key; this puts the rows of each partition in order.
+Dask distributes rows to partitions by ranges of the first key; this function sorts each partition.
 """
 
 # pyright: basic
@@ -28,14 +28,14 @@ def sort_function(
     ignore_index: bool = False,
     threads: int | None = None,
 ) -> Any:
-    """A partition in order, as ``pandas.DataFrame.sort_values`` has it; rows with equal keys keep theirs.
-    Only -0 and +0, which pandas has as equal, are two keys: -0 comes first.
+    """Returns a partition in the order of ``pandas.DataFrame.sort_values``; rows with equal keys keep their order.
+    One difference: pandas considers -0 and +0 equal, but here -0 precedes +0.
 
-    For ``sort_function`` of Dask's ``sort_values``, which passes all but ``threads``: that comes from
-    ``sort_function_kwargs``.
+    This is the ``sort_function`` of Dask's ``sort_values``. Dask passes all arguments except ``threads``, which
+    belongs in ``sort_function_kwargs``.
 
     threads
-        Cores for a partition; all, without it.
+        The maximum number of cores for a partition; all cores by default.
 
     >>> import pandas
     >>> sort_function(pandas.DataFrame({"n": [2, 1]}), "n")["n"].tolist()
