@@ -1,4 +1,4 @@
-"""Sorts, checks and merges of files of any size."""
+"""Sorts, checks and merges files of any size."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class Readable(Protocol):
-    """A file object that gives bytes."""
+    """A binary file object to read from."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 class Writable(Protocol):
-    """A file object that takes bytes."""
+    """A binary file object to write to."""
 
     def write(self, data: bytes, /) -> Any: ...
 
@@ -39,70 +39,69 @@ Path = str | PathLike[str]
 
 
 class Progress(NamedTuple):
-    """How far a phase of the work is."""
+    """The progress of a phase."""
 
     phase: str
     """``read``, ``parse``, ``sort``, ``write`` or ``merge``."""
     done: int
-    """Of a read bytes, of a sort passes, otherwise records."""
+    """The finished amount: bytes in a read, passes in a sort, records in other phases."""
     total: int | None
-    """How many there are, if that is known."""
+    """The total amount, or None if it is unknown."""
 
 
 class Options(TypedDict, total=False):
-    """How inputs are read and ordered: options of ``gpusort sort`` by their names.
+    """The interpretation and the order of inputs: options of ``gpusort sort`` by their names.
 
-    Those that are not named here are habits of ``sort``, for which there is ``type``.
+    The command's further options follow the conventions of ``sort``; use ``type`` instead.
     """
 
     type: str
-    """What keys are that do not say it: ``number``, ``time``, ``size``, ``duration``, ``version``,
-    ``text``, ``hex`` or ``month``, or a type of numbers such as ``u32`` or ``f64``; what their fields are, without
-    it."""
+    """The type of keys without their own type: ``number``, ``time``, ``size``, ``duration``, ``version``,
+    ``text``, ``hex`` or ``month``, or a number type such as ``u32`` or ``f64``. By default, the fields decide."""
     from_: str
     """The format of the inputs: ``lines``, ``csv``, ``tsv``, ``jsonl``, ``bin``, ``npy``, ``parquet``,
-    ``arrow``, or ``text``, which is numbers, any number of them a line. That of their names, or lines,
-    without it."""
+    ``arrow``, or ``text`` for numbers, with any number of them on a line. By default, the names of the inputs
+    decide; other names mean lines."""
     header: bool | int
-    """Whether the first line names columns, or how many lines the header has."""
+    """True if the first line names columns, or the number of header lines."""
     comments: bool
-    """Lines that begin with # stay on top, wherever they stand; the last of them may name columns."""
+    """True to move lines that begin with # to the top; the last of these lines may name columns."""
     delimiter: str
-    """What separates fields."""
+    """The separator of fields."""
     zero_terminated: bool
-    """Lines end in NUL."""
+    """True if lines end in NUL."""
     leading: bool
-    """Of a field only the number counts that it begins with, in keys that have numbers or a kind."""
+    """True to compare only the number at the beginning of a field, in keys of numbers and other types."""
     na: str | Sequence[str]
     """Words that count as empty fields."""
     decimal: str
     """The decimal sign."""
     thousands: str
-    """What separates thousands."""
+    """The thousands separator."""
     time_format: str
-    """How times are written, as for strftime."""
+    """The format of times, as for strftime."""
     reverse: bool
-    """The largest first, for keys without a direction."""
+    """True for descending order of keys without their own direction."""
     unique: bool
-    """Only the first record of each key."""
+    """True to keep only the first record of each key."""
     nan: Literal["last", "first", "error"]
-    """Where NaN goes."""
+    """The place of NaN, or an error."""
     empty: Literal["last", "first", "error"]
-    """Where empty fields go."""
+    """The place of empty fields, or an error."""
     invalid: Literal["error", "last", "first", "skip"]
-    """What becomes of records whose field is not of the key's kind."""
+    """The place of records with a field that is not of the key's type, or an error; "skip" leaves them out."""
     numeric_sort: bool
-    """Fields are numbers, never text: as ``type="number"``."""
+    """True to read all fields as numbers, like ``type="number"``."""
     ignore_case: bool
-    """Small letters of ASCII count as capital ones."""
+    """True to compare ASCII letters without case."""
     memory: int | str
-    """The most memory to take: bytes, or as in "2G" or "50%"; three quarters of what is available,
-    without it."""
+    """The maximum memory: in bytes, or as in "2G" or "50%". The default is three quarters of the available
+    memory."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a sort or a merge."""
+    """The result of a sort or a merge."""
 
     records: int
     """Records read, without rows that were left out because of an invalid field."""
@@ -113,42 +112,42 @@ class Report:
     nan: int
     empty: int
     invalid: int
-    """How many keys are NaN, empty, or not of their kind."""
+    """The numbers of keys that are NaN (``nan``), empty, or not of their type (``invalid``)."""
     skipped: int
     """Records left out because of an invalid field."""
     bytes: int
     """Bytes of input."""
     types: list[str]
-    """What the keys are: ``number``, ``time``, ``size``, ``duration``, ``version``, ``text``, ``hex``,
-    ``month``, ``list`` or ``hilbert``; of binary and of columns with types, these."""
+    """The types of the keys: ``number``, ``time``, ``size``, ``duration``, ``version``, ``text``, ``hex``,
+    ``month``, ``list`` or ``hilbert``; for binary inputs and typed columns, their own types."""
     format: str
-    """The format of what was written."""
+    """The format of the output."""
     runs: int
-    """How many sorted runs in temporary files were merged; none where all was in memory."""
+    """The number of sorted runs in temporary files; 0 if everything fitted in memory."""
     spilled_bytes: int
     device: str
     algorithm: str
     variant: str
     why: str
-    """Why that device."""
+    """The reason for the choice of the device."""
     seconds: dict[str, float]
     """The time of each phase, and the total."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check has found; true if all is in order."""
+    """The result of a check; true if all records are in order."""
 
     place: str | None
-    """Where the first record is that is out of order: ``file:line``."""
+    """The place of the first record out of order, as ``file:line``; None if all records are in order."""
     value: str | None
-    """Its key."""
+    """The key of this record."""
     before: str | None
     """The key of the record before it."""
 
     @property
     def is_sorted(self) -> bool:
-        """Whether all records are in order."""
+        """True if all records are in order."""
         return self.place is None
 
     def __bool__(self) -> bool:
@@ -163,7 +162,7 @@ def _is_path(path: Any) -> bool:
 
 
 def folders_of(temp_dir: Any) -> list[Any]:
-    """The folders of ``temp_dir``."""
+    """Returns the folders of ``temp_dir`` as a list."""
     return [temp_dir] if _is_path(temp_dir) else list(temp_dir)
 
 
@@ -181,12 +180,12 @@ def _inputs(inputs: Any) -> list[Any]:
 
 
 def is_data(name: str) -> bool:
-    """Whether a file of a folder is data, not what a sort wrote beside its parts."""
+    """Returns True if a file in a folder is data, and False for the files that a sort writes beside its parts."""
     return not name.startswith((".", "_")) and name != "manifest.json"
 
 
 def _listed(path: str) -> list[str]:
-    """The files of a folder, or of a pattern, by their names; or the file."""
+    """Returns the files of a folder or a pattern in the order of their names, or else the path itself."""
     is_folder = os.path.isdir(path)
     if not is_folder and (os.path.lexists(path) or not glob.has_magic(path)):
         return [path]
@@ -261,7 +260,7 @@ def _top(top: Any) -> int | None:
 
 
 class _Bar:
-    """A line on a terminal that says how far the work is."""
+    """A line on a terminal that shows the progress."""
 
     def __init__(self) -> None:
         self.is_shown = False
@@ -349,47 +348,47 @@ def sort_file(
     progress: bool | Callable[[Progress], object] | None = None,
     **options: Unpack[Options],
 ) -> Report:
-    """Sorts files larger than memory, too, as the command does.
+    """Sorts files of any size, also larger than memory, like the command.
 
-    Lines and rows are written as they were read. What a key's fields are, numbers, times or text, is
-    decided by the first 7 MiB of the inputs and the last of each file; a field beyond these that does
-    not fit is an error. Numbers are compared exactly, whatever their length.
+    Lines and rows keep their bytes. The first 7 MiB of the inputs and the last MiB of each file decide the types of a
+    key's fields: numbers, times or text; a later field of another type is an error. Numbers of any length are compared
+    exactly.
 
     inputs
-        A path, a pattern such as ``"data/*.csv"``, a folder, which stands for its files by their names, a file
-        object that gives bytes, or several of these, which are sorted as one.
+        A path, a pattern such as ``"data/*.csv"``, a folder with files in the order of their names, a binary file
+        object, or several of these, which are sorted together.
     output
-        A path, which is replaced once the result is complete and may be an input, or a file object.
-        Names that end in .gz, .bgz or .zst are compressed.
+        A path or a binary file object. A file is replaced when the result is complete, so it may be an
+        input. Names that end in .gz, .bgz or .zst are compressed.
     key
         A column or field: a name, a number from 1, 0 for the whole line, ``"price:r"`` as for the
-        command, or one of the other forms that :func:`sort_table` takes; several, of which the first is the
-        primary one.
-        Lines without a key are ordered by their first field, if all of them begin with numbers, times,
-        sizes, durations or versions, and then as a whole; else as a whole. Tables need a key.
+        command, or another form of :func:`sort_table`; or several keys, primary key first.
+        Without a key, lines are ordered by their first field if all of them begin with numbers, times,
+        sizes, durations or versions, and then as a whole; otherwise as a whole. Tables need a key.
     to
-        The format of the output; that of its name or of the input, without it.
+        The format of the output. By default, the name of the output decides, then the format of the input.
     top
-        Maximum number of records, from the first one of the result.
+        The maximum number of records; the first records of the result are kept.
     per
-        A column: ``top`` applies to each of its values, which compare as text.
+        A column: ``top`` applies to each value of the column. Values are compared as text.
     argsort
-        Positions of the records instead of these.
+        True to write the positions of the records instead of the records.
     count
-        With ``unique``: the count of each key before its record; tables get a column ``count``.
+        With ``unique``: True to write the count of each key before its record; tables get a column ``count``.
     keep_order
-        With ``unique``: the first record of each key, in the order of the input.
+        With ``unique``: True to write the first record of each key in the order of the input.
     parquet_compression
-        How Parquet is compressed: ``"zstd"``, ``"snappy"``, ``"lz4"``, ``"gzip"``, ``"brotli"`` or
-        ``"none"``, or with a level, as in ``"zstd:9"``; as the first input is, or else with snappy, without it.
+        The compression of Parquet: ``"zstd"``, ``"snappy"``, ``"lz4"``, ``"gzip"``, ``"brotli"`` or
+        ``"none"``, or with a level, as in ``"zstd:9"``. The default is the compression of the first input, or
+        snappy.
     row_group_rows, row_group_size
-        Limits of a row group of Parquet: a number of rows, and a size in bytes, or as in "128M".
+        The limits of a Parquet row group: a number of rows, and a size in bytes or as in "128M".
     split_size
-        Approximate size of files of Parquet, which are written into the folder ``output``, new or empty.
+        The approximate size of Parquet files in the folder ``output``, which must be new or empty.
     progress
         True shows a line on a terminal; a function is called with a :class:`Progress`.
     options
-        Those of :class:`Options`: how inputs are read and ordered, and how much memory is taken.
+        The :class:`Options` for the interpretation and the order of inputs, and for memory.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -443,9 +442,9 @@ def merge_files(
     progress: bool | Callable[[Progress], object] | None = None,
     **options: Unpack[Options],
 ) -> Report:
-    """Merges inputs that are each in order, in little memory.
+    """Merges sorted inputs in little memory.
 
-    Arguments are those of :func:`sort_file`.
+    The arguments are those of :func:`sort_file`.
 
     >>> import io
     >>> merged = io.BytesIO()
@@ -482,11 +481,11 @@ def count_file(
     progress: bool | Callable[[Progress], object] | None = None,
     **options: Unpack[Options],
 ) -> Report:
-    """Counts how often each line or key occurs. The most frequent comes first; equal counts are in the order of keys.
+    """Counts the occurrences of each line or key, most frequent first; equal counts are in the order of keys.
 
-    A line follows its count, as with ``uniq -c``; a table gets the columns ``count`` and those of the keys.
-    Arguments are those of :func:`sort_file`. Without a key, whole lines are counted; a table needs a key.
-    Parquet and Arrow are not counted.
+    A line follows its count, as with ``uniq -c``; a table gets a column ``count`` and the columns of the keys.
+    Without a key, whole lines are counted; a table needs a key. Parquet and Arrow are not supported.
+    The arguments are those of :func:`sort_file`.
 
     >>> import io
     >>> counted = io.BytesIO()
@@ -515,16 +514,16 @@ def shuffle_file(
     progress: bool | Callable[[Progress], object] | None = None,
     **options: Unpack[Options],
 ) -> Report:
-    """Writes lines or rows in a random order; each order is equally likely. Headers stay on top.
+    """Writes lines or rows in a random order; all orders are equally likely. Headers stay on top.
 
     seed
-        A number from 0 to 2**64 - 1, which gives the same order of the same records everywhere; a new one each time,
-        without it.
+        A number from 0 to 2**64 - 1: equal seeds give equal orders of equal records on every machine. By default,
+        each call has a new seed.
     top
-        The number of records to draw, each at most once; all, without it.
+        The number of records to draw without replacement; all records by default.
     options
-        Those of :class:`Options` that say how inputs are read (``from_``, ``header``, ``comments``,
-        ``delimiter``, ``zero_terminated``), and ``memory``. Parquet and Arrow are not shuffled.
+        The :class:`Options` for the interpretation of inputs (``from_``, ``header``, ``comments``,
+        ``delimiter``, ``zero_terminated``), and ``memory``. Parquet and Arrow are not supported.
 
     >>> import io
     >>> shuffled = io.BytesIO()
@@ -550,9 +549,9 @@ def check_file(
     progress: bool | Callable[[Progress], object] | None = None,
     **options: Unpack[Options],
 ) -> Checked:
-    """Whether inputs, as one, are in order, and where not.
+    """Checks the order of inputs, read one after another, and finds the first record out of order.
 
-    Arguments are those of :func:`sort_file`; with ``unique=True`` repeated keys are out of order.
+    The arguments are those of :func:`sort_file`; with ``unique=True``, repeated keys are out of order.
 
     >>> import io
     >>> found = check_file(io.BytesIO(b"1\\n3\\n2\\n"))

@@ -1,4 +1,4 @@
-"""Sorts of files and datasets by a Ray cluster: ``pip install "./python[ray]"`` in a clone.
+"""Sorts files and datasets on a Ray cluster: ``pip install "./python[ray]"`` in a clone.
 
 ::
 
@@ -6,10 +6,10 @@
     inputs -- map ----> sorted runs on the nodes' disks, cut by splitters
                         the same range of all runs -- reduce --> part-00000.csv, part-00001.csv, ...
 
-Ray places tasks, tries them again and tells of progress. What goes through its object store is names, offsets, and the
-first 7 MiB of the inputs, which decide for all tasks what keys are. Records are read by the task that sorts them, lie on
-its node's disk, and are pulled from there by the task that writes them. Blocks of datasets are in the object store
-already, and stay there.
+Ray places tasks, retries them, and reports progress. Its object store carries only names, offsets, and the first 7 MiB
+of the inputs, which decide the types of keys for all tasks. The task that sorts records reads them and keeps them on its
+node's disk; the task that writes them pulls them from there. Blocks of datasets are already in the object store, and
+stay there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Manifest", "Part", "Source", "sort", "sort_files"]
 
 
 def __getattr__(name: str) -> Any:
-    # Ray Data takes a second to import, and files need nothing of it.
+    # The import of Ray Data takes a second, and sorts of files do not need it.
     if name == "sort":
         from ._dataset import sort
 

@@ -1,4 +1,4 @@
-"""Sorts of datasets: blocks are tables of Arrow, which are sorted, divided by splitters, and put together."""
+"""Sorts datasets: each block is an Arrow table; tasks sort blocks, cut them at splitters, and join the pieces."""
 
 # pyright: basic
 
@@ -20,10 +20,10 @@ from .._tables import _numbers, orders_of
 from ._nodes import got
 from ._plan import cores_of
 
-#: Bytes of blocks that are worth a task, and that are enough for one.
+#: The minimum and the maximum bytes of blocks for a task.
 LEAST, MOST = 16 << 20, 256 << 20
 
-#: Rows that are looked at for each part, to choose where it begins.
+#: The number of sampled rows for each part.
 SAMPLES = 64
 
 
@@ -37,25 +37,25 @@ def sort(
     parts: int | None = None,
     threads: int = 1,
 ) -> ray.data.Dataset:
-    """The dataset in order; rows with equal keys keep the order of its blocks.
+    """Returns the dataset in order; rows with equal keys keep the order of the dataset's blocks.
 
-    As :meth:`ray.data.Dataset.sort`, but for these: it begins at once, keys are columns of numbers, times, texts,
-    enumerations and more, as for :func:`gpusort.sort_table`, and one key with many rows is spread over several blocks.
-    Blocks have the same columns, of types that Arrow can make one: not tensors of several shapes, nor objects of Python
-    beside others.
+    Differences from :meth:`ray.data.Dataset.sort`: the sort runs at once, not lazily; keys are columns of any type
+    that :func:`gpusort.sort_table` supports; and rows with one key may spread over several blocks. All blocks must have
+    the same columns, of types that Arrow can unify: no tensors of different shapes, and no Python objects beside other
+    types.
 
     key
-        A column, or several, of which the first is the primary one, in any form that :func:`gpusort.sort_table` takes.
+        One column or several, primary key first, in any form that :func:`gpusort.sort_table` takes.
     descending
-        Whether the largest come first in keys that do not say it, for all or one for each.
+        The direction of keys without their own direction: one value for all keys, or a value for each.
     nulls
-        Where nulls go: "last", without it, or "first", for all keys or one for each.
+        The place of nulls: "last" (the default) or "first", for all keys or for each.
     nan
-        Where NaN goes, in the same way; with the nulls, without it.
+        The place of NaN in the same form; by default, beside the nulls.
     parts
-        How many blocks the result has; without it one for each task, which sorts blocks of 16 to 256 MB.
+        The number of blocks of the result; by default, one for each task, which sorts blocks of 16 to 256 MiB.
     threads
-        Cores for each task.
+        The number of cores for each task.
 
     >>> sort(ray.data.from_items([{"n": 2}, {"n": 1}]), "n").take_all()  # doctest: +SKIP
     [{'n': 1}, {'n': 2}]
@@ -81,19 +81,19 @@ def sort(
     how = ray.put(_How(schema, keys, orders, threads, *_splitters(samples, keys, orders, schema, parts)))
     divide = divided.options(num_returns=parts)
     pieces = [divide.remote(number, how, *group) for number, group in enumerate(groups)]
-    # Of one there is no list.
+    # A task with one result returns no list.
     columns = list(zip(*pieces)) if parts > 1 else [pieces]
     merge = merged.options(num_returns=2)
     results: list[Any] = [merge.remote(how, *column) for column in columns]
     del pieces, columns
-    # Errors are told now, not when somebody reads the blocks.
+    # Raises errors now, not when the blocks are read.
     got([rows for _, rows in results])
     tables: list[Any] = [table for table, _ in results]
     return ray.data.from_arrow_refs(tables)
 
 
 def _groups(bundles: list[Any], threads: int) -> list[list[Any]]:
-    """Blocks that follow each other and are worth a task."""
+    """Returns consecutive blocks, grouped for tasks of a worthwhile size."""
     total = sum(bundle.size_bytes() for bundle in bundles)
     most = min(max(total // (4 * cores_of(threads)), LEAST), MOST)
     groups, room = [], 0
@@ -107,7 +107,7 @@ def _groups(bundles: list[Any], threads: int) -> list[list[Any]]:
 
 
 def _table(blocks: Sequence[Any]) -> pyarrow.Table:
-    """Blocks as one table; without columns if they are empty."""
+    """Returns blocks as one table; empty blocks give an empty table."""
     tables = [BlockAccessor.for_block(block).to_arrow() for block in blocks]
     tables = [table for table in tables if table.num_rows] or tables[:1]
     return pyarrow.concat_tables(tables, promote_options="permissive")
@@ -115,7 +115,7 @@ def _table(blocks: Sequence[Any]) -> pyarrow.Table:
 
 @dataclasses.dataclass(frozen=True)
 class _Sample:
-    """Keys of some rows of a task's blocks."""
+    """The keys of sampled rows in a task's blocks."""
 
     rows: int
     schema: pyarrow.Schema
@@ -124,7 +124,7 @@ class _Sample:
 
 @dataclasses.dataclass(frozen=True)
 class _How:
-    """What all tasks know."""
+    """The arguments common to all tasks."""
 
     schema: pyarrow.Schema
     keys: list[int]
@@ -135,7 +135,7 @@ class _How:
 
 
 def _places(rows: int, many: int) -> list[int]:
-    """So many rows, or all, evenly spread over these."""
+    """Returns the positions of ``many`` rows, evenly spread, or of all rows if there are fewer."""
     many = min(many, rows)
     return [(2 * place + 1) * rows // (2 * many) for place in range(many)]
 
@@ -144,9 +144,9 @@ def _sampled(names: list[str], many: int, *blocks: Any) -> _Sample:
     block = _table(blocks)
     rows = block.num_rows
     if not rows or not set(names) <= set(block.column_names):
-        # Of an empty one nobody knows the columns; of a missing column the driver tells.
+        # An empty block may lack columns. The driver reports a missing column.
         return _Sample(rows, block.schema, None)
-    # Copied, so that nothing else of the block is sent.
+    # A copy, so that the task sends no other data of the block.
     return _Sample(rows, block.schema, block.select(names).take(pyarrow.array(_places(rows, many), pyarrow.int64())))
 
 
@@ -157,7 +157,7 @@ def _splitters(
     schema: pyarrow.Schema,
     parts: int,
 ) -> tuple[pyarrow.Table, list[tuple[int, float]]]:
-    """Keys that divide all rows into parts of about one size, and where in which block each has its place."""
+    """Returns keys that cut all rows into parts of similar size, and the place of each: its group, and a share of it."""
     of_keys = pyarrow.schema([schema.field(number) for number in keys])
     tables, places, weights = [], [], []
     for block, sample in enumerate(samples):
@@ -181,14 +181,14 @@ def _splitters(
 
 
 def _as(schema: pyarrow.Schema, table: pyarrow.Table) -> pyarrow.Table:
-    """The table with these columns, which are its own or more general ones."""
+    """Converts a table to a schema with the same or more general columns."""
     if table.schema.equals(schema):
         return table
     return pyarrow.concat_tables([schema.empty_table(), table], promote_options="permissive")
 
 
 def _divided(number: int, how: _How, *blocks: Any) -> Any:
-    """Blocks in order, cut into parts."""
+    """Sorts blocks, and cuts the rows into parts."""
     places = [(table, float(share)) for table, share in how.places]
     rows, splitters = ArrowTable(_as(how.schema, _table(blocks))), ArrowTable(how.splitters)
     parts = rows.divided(how.keys, how.orders, splitters, places, number, None, how.threads)
@@ -197,7 +197,7 @@ def _divided(number: int, how: _How, *blocks: Any) -> Any:
 
 
 def _merged(how: _How, *pieces: pyarrow.Table) -> tuple[pyarrow.Table, int]:
-    """What a part has of all blocks, in order; and how many rows that is."""
-    # To merge the runs would take longer than to sort them as one, up to 2.8 times for 64 of them.
+    """Joins a part's pieces of all groups in order, and returns the table with its number of rows."""
+    # A merge of the runs takes longer than a sort of all rows: up to 2.8 times as long for 64 runs.
     rows = ArrowTable(pyarrow.concat_tables(pieces))
     return pyarrow.table(rows.sort(how.keys, how.orders, None, how.threads)), len(rows)

@@ -1,4 +1,4 @@
-"""What a sort wrote: ``manifest.json`` and the folder that it is in."""
+"""The output of a sort: its folder, and ``manifest.json`` in the folder."""
 
 # pyright: basic
 
@@ -21,17 +21,17 @@ class Part:
     """A part of the output."""
 
     name: str
-    """Its file's name in the folder."""
+    """The name of the file in the folder."""
     rows: int
     bytes: int
     xxh3: str
-    """That of the whole file, in hexadecimal digits."""
+    """The xxh3 checksum of the whole file, in hexadecimal digits."""
     checksum: str
-    """The sum, modulo 2^64, of the xxh3 of each record's bytes: the same in any order."""
+    """The sum, modulo 2^64, of the xxh3 of each record's bytes, equal for any order of the records."""
     first: list[str]
-    """The keys of the first row, as messages show them; nothing of a part without rows."""
+    """The keys of the first row, as messages show them; empty for a part without rows."""
     last: list[str]
-    """Those of the last one."""
+    """The keys of the last row."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,26 +41,26 @@ class Source:
     path: str
     bytes: int
     checksum: str
-    """As that of a part: of its records, but for those that are skipped."""
+    """The checksum of the input's records, like that of a part, without skipped records."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What a sort wrote; ``manifest.json`` in the output's folder has the same."""
+    """The description of a sort's output, also written to ``manifest.json`` in the output's folder."""
 
     folder: str
     format: str
     check: list[str]
-    """Options by which ``gpusort check`` reads the parts and knows their order, with the three that follow."""
+    """Options for ``gpusort check`` that, with the next three fields, describe the parts and their order."""
     keys: list[list[Any]]
     na: list[str]
     ignore_case: bool
     rows: int
-    """Rows of all parts."""
+    """The number of rows in all parts."""
     bytes: int
-    """Bytes of all inputs."""
+    """The number of bytes in all inputs."""
     checksum: str
-    """That of all parts; the inputs' together are the same, unless ``repeated`` rows are left out."""
+    """The checksum of all parts: the sum of the inputs' checksums, unless ``repeated`` rows are left out."""
     repeated: int
     """Rows left out because their keys were repeated."""
     skipped: int
@@ -71,7 +71,7 @@ class Manifest:
     """The time of each phase."""
 
     def paths(self) -> list[str]:
-        """The files of the parts, in order."""
+        """Returns the paths of the parts, in order."""
         return [join(self.folder, part.name) for part in self.parts]
 
 
@@ -123,7 +123,7 @@ def manifest_of(
 
 
 def checking(arguments: dict[str, Any], form: str) -> list[str]:
-    """The options of ``gpusort check`` that say what these arguments do."""
+    """Returns the options of ``gpusort check`` that correspond to these arguments."""
     options = [f"--from={form}"]
     if arguments["header"] is not None:
         options.append(f"--header={arguments['header']}" if arguments["header"] else "--no-header")
@@ -139,9 +139,9 @@ def checking(arguments: dict[str, Any], form: str) -> list[str]:
 
 
 def make_folder(folder: str) -> None:
-    """Makes a folder; one that is not empty is refused."""
+    """Creates a folder; raises FileExistsError if it is not empty."""
     system, path = system_of(folder)
-    # Others may have written there meanwhile.
+    # The cache may be out of date, if others wrote to the folder.
     system.invalidate_cache()
     if system.exists(path) and system.ls(path):
         raise FileExistsError(f"{folder} is not empty; name a new folder")
@@ -156,7 +156,7 @@ def put(folder: str, name: str, text: str) -> None:
 
 
 def remove_parts(folder: str) -> None:
-    """Removes what a sort that failed has written."""
+    """Removes the files of a failed sort."""
     with contextlib.suppress(Exception):
         system, path = system_of(folder)
         system.invalidate_cache()

@@ -1,4 +1,4 @@
-"""The nodes of a cluster: each keeps the runs that its tasks sort, and gives them to others."""
+"""The nodes of a cluster: each node stores the runs of its tasks, and serves them to other nodes."""
 
 # pyright: basic
 
@@ -21,12 +21,12 @@ import ray
 from ray.exceptions import RayActorError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-#: What names of folders with runs begin with.
+#: The prefix of names of folders with runs.
 PREFIX = "gpusort-ray-"
 
 
 def locked(folder: str) -> Any:
-    """A lock on a folder, which ends with this process; None if another one has it."""
+    """Locks a folder for the life of this process; returns None if another process holds the lock."""
     import fcntl
 
     file = open(os.path.join(folder, ".lock"), "w")
@@ -39,17 +39,17 @@ def locked(folder: str) -> Any:
 
 
 def swept(folder: str) -> None:
-    """Removes what sorts left whose processes were killed."""
+    """Removes the folders of killed sorts."""
     for old in glob.glob(os.path.join(glob.escape(folder), f"{PREFIX}*")):
         with contextlib.suppress(OSError):
-            # One that is being made has no lock yet.
+            # A new folder is not yet locked.
             if time.time() - os.path.getmtime(old) > 60 and (lock := locked(old)):
                 shutil.rmtree(old, ignore_errors=True)
                 lock.close()
 
 
 class Requests(socketserver.StreamRequestHandler):
-    """Gives ranges of runs to whoever knows the word."""
+    """Serves ranges of runs to clients that know the secret word."""
 
     def handle(self) -> None:
         server: Any = self.server
@@ -68,10 +68,10 @@ class Server(socketserver.ThreadingTCPServer):
 
 @ray.remote(num_cpus=0)
 class Node:
-    """Holds the runs of a node, and gives them to others."""
+    """Stores the runs of a node, and serves them to other nodes."""
 
     def open(self, folder: str | None) -> tuple[str, str, str]:
-        """Makes a folder in this one: its path, the address, and the word."""
+        """Creates a folder in ``folder``; returns its path, the address of the server, and the secret word."""
         self.folder = tempfile.mkdtemp(prefix=PREFIX, dir=folder)
         self.lock = locked(self.folder)
         swept(os.path.dirname(self.folder))
@@ -88,7 +88,7 @@ class Node:
 
 
 def got(reference: Any) -> Any:
-    """A result, or what a task raised, as it raised it."""
+    """Returns a result; raises an exception of the task in its original type."""
     try:
         return ray.get(reference)
     except RayTaskError as error:
@@ -96,7 +96,7 @@ def got(reference: Any) -> Any:
 
 
 class Nodes:
-    """The nodes that are there, each with what holds its runs."""
+    """The live nodes, each with the actor that stores its runs."""
 
     def __init__(self, folder: str | None) -> None:
         self.folder = folder
@@ -106,8 +106,8 @@ class Nodes:
         self.begin()
 
     def begin(self) -> None:
-        """Starts a process on each node that has none yet: that takes a second, in which others may work."""
-        # Where there are no cores there are no tasks.
+        """Starts an actor on each node without one. This takes a second; other work may continue."""
+        # A node without cores runs no tasks.
         alive = {node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
         for gone in self.actors.keys() - alive:
             del self.actors[gone]
@@ -119,7 +119,7 @@ class Nodes:
             self.opening[new] = self.actors[new].open.remote(self.folder)
 
     def refresh(self, lost: Iterable[str] = ()) -> None:
-        """Waits for what was begun, and for others in place of those that do not answer."""
+        """Waits for started actors, and replaces the actors of lost nodes."""
         for node in self.actors.keys() & set(lost):
             with contextlib.suppress(Exception):
                 ray.kill(self.actors[node])
@@ -131,7 +131,7 @@ class Nodes:
             try:
                 self.where[node] = got(opening)
             except RayActorError:
-                # It, or its node, went away meanwhile: the next look finds which.
+                # The actor or its node failed; the next refresh finds out which.
                 del self.actors[node]
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Files of any file system that fsspec knows."""
+"""Files in any file system that fsspec supports."""
 
 # pyright: basic
 
@@ -15,7 +15,7 @@ from .._files import is_data
 
 
 def system_of(path: str) -> tuple[Any, str]:
-    """The file system of a path or a URL, and the path there."""
+    """Returns the file system of a path or URL, and the path in it."""
     return url_to_fs(path)
 
 
@@ -33,7 +33,7 @@ def opened(path: str) -> Any:
 
 
 def listed(inputs: Any) -> list[str]:
-    """The files that inputs name: paths, patterns and folders."""
+    """Returns the files of paths, patterns and folders; raises ValueError without any."""
     found: list[str] = []
     for one in [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs:
         system, path = system_of(os.fspath(one))
@@ -56,7 +56,7 @@ def read(path: str, begin: int, end: int) -> bytes:
 
 
 def lines_before(path: str, end: int) -> int:
-    """Line ends before this place."""
+    """Counts the line ends before this offset."""
     count = 0
     with opened(path) as file:
         while end > 0 and (block := file.read(min(end, 1 << 24))):

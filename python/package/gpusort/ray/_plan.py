@@ -1,4 +1,4 @@
-"""What all tasks of a sort know: the files, and which bytes of them each task reads."""
+"""The plan of a sort, common to all tasks: the files, and the bytes that each task reads."""
 
 # pyright: basic
 
@@ -13,16 +13,16 @@ import ray
 from .._gpusort import LOOKED, Task, is_packed, unpacked
 from ._paths import opened, read, system_of
 
-#: Bytes that are read to find where a record begins or ends.
+#: The bytes to read in search of the beginning or the end of a record.
 BLOCK = 1 << 16
 
-#: Bytes of a compressed file that always have some of its content.
+#: The bytes of a compressed file that always decompress to some content.
 PACKED = 1 << 20
 
-#: A task reads an eighth of its memory: it has that as read, as text, as keys, and as it is written.
+#: A task reads an eighth of its memory, because it holds the data as input, as text, as keys, and as output.
 SHARE = 8
 
-#: Bytes that are worth a task.
+#: The minimum number of bytes for a task.
 LEAST = 16 << 20
 
 
@@ -32,20 +32,20 @@ class File:
     size: int
     is_compressed: bool
     records: int = 0
-    """Where its records begin."""
+    """The offset of the first record."""
     is_crlf: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Stretch:
-    """Records of a file that begin in a range of bytes."""
+    """The records of a file that begin in a range of bytes."""
 
     file: int
     begin: int
     end: int
 
 
-#: A file's name, the bytes that it begins with, and whether these are all.
+#: The name of a file, its first bytes, and True if these are the whole file.
 Looked = tuple[str, bytes, bool]
 
 
@@ -54,16 +54,16 @@ class Plan:
     arguments: dict[str, Any]
     to: str | None
     looked: list[Looked]
-    """What decides the format and the kinds of keys, once for all tasks."""
+    """The first bytes of the files, which decide the format and the types of keys for all tasks."""
     files: list[File]
     tasks: list[list[Stretch]]
     threads: int
     cores: int
-    """How many tasks run at once."""
+    """The number of simultaneous tasks."""
     name: str = dataclasses.field(default_factory=lambda: uuid.uuid4().hex)
 
     def weight(self, stretch: Stretch) -> int:
-        """About how many bytes of records a stretch has: of what is compressed some times its own."""
+        """Estimates the bytes of a stretch's records; compressed data counts several times."""
         return (stretch.end - stretch.begin) * (4 if self.files[stretch.file].is_compressed else 1)
 
     def task(self, folder: str | None = None) -> Task:
@@ -73,12 +73,12 @@ class Plan:
         return _made["task"]
 
 
-#: The last task of this process, and what it is of: processes do several, and to decide takes a while.
+#: The last task object of this process with its plan and folder, for reuse: its construction takes a while.
 _made: dict[str, Any] = {}
 
 
 def beginning(path: str, size: int, is_compressed: bool, most: int) -> Looked:
-    """At most so many bytes that a file has, as they are once it is decompressed."""
+    """Returns at most ``most`` bytes from the beginning of a file, decompressed."""
     if not is_compressed or not most:
         return path, read(path, 0, min(most, size)) if most else b"", most >= size
     length = max(most, PACKED)
@@ -90,7 +90,7 @@ def beginning(path: str, size: int, is_compressed: bool, most: int) -> Looked:
 
 
 def records_of(task: Task, path: str, size: int) -> tuple[int, bool]:
-    """Where a file's records begin, and whether its first line ends with CR LF."""
+    """Returns the offset of a file's first record, and True if its first line ends with CR LF."""
     length = BLOCK
     while True:
         found = task.records(read(path, 0, min(length, size)), length >= size)
@@ -121,7 +121,7 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
     task = Task.of(arguments, to, [], looked)
     width = task.format[1]
     if width:
-        # Names say it all.
+        # For binary inputs, the names suffice.
         looked = [(path, b"", False) for path in inputs]
     files = []
     for path, size, is_compressed in zip(inputs, sizes, packed):
@@ -131,7 +131,7 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
         elif size and not is_compressed:
             records, is_crlf = records_of(task, path, size)
         files.append(File(path, size, is_compressed, records, is_crlf))
-    # All cores have something to do, to the end; a task has more to do than to begin.
+    # Enough tasks to keep all cores busy to the end, and tasks large enough to outweigh their start.
     cores = cores_of(threads)
     most = max(min(memory // SHARE, max(sum(sizes) // (4 * cores), LEAST)), BLOCK)
     tasks: list[list[Stretch]] = [[]]
@@ -140,7 +140,7 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
         begin = file.records if width else 0
         while begin < file.size:
             end = file.size
-            # What is compressed is read as a whole, in as many runs as it takes.
+            # A compressed file is read as a whole, in any number of runs.
             if not file.is_compressed and end - begin > most:
                 end = begin + (most // width * width if width else max(most, file.records))
                 end = end if end < file.size else file.size
@@ -154,12 +154,15 @@ def planned(inputs: list[str], arguments: dict[str, Any], to: str | None, memory
 
 
 def cores_of(threads: int) -> int:
-    """How many tasks of so many threads run at once."""
+    """Returns the number of simultaneous tasks with this number of threads each."""
     return max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
 
 
 def array_header(path: str) -> tuple[str, int]:
-    """The type of a .npy file's elements, and where they begin."""
+    """Returns the element type of a .npy file, and the offset of the elements.
+
+    Raises ValueError for unsupported types and shapes, and for a file of another size.
+    """
     from numpy.lib import format
 
     with opened(path) as file:

@@ -1,4 +1,4 @@
-"""A sort of files as its driver runs it."""
+"""The driver of a sort of files."""
 
 # pyright: basic
 
@@ -25,7 +25,7 @@ from ._tasks import Done, Written, map_task, reduce_task, sample_task
 
 
 def memory_of(threads: int) -> int:
-    """Bytes for each task: half of a core's share, where least is."""
+    """Returns the bytes for each task: half of its cores' share of memory, on the node with the smallest share."""
     shares = [
         node["Resources"].get("memory", 4 << 30) / node["Resources"]["CPU"]
         for node in ray.nodes()
@@ -35,7 +35,7 @@ def memory_of(threads: int) -> int:
 
 
 class Bars:
-    """Bars of Ray's own for each phase."""
+    """A Ray progress bar for each phase."""
 
     def __init__(self, shown: bool) -> None:
         self.shown, self.bar = shown, None
@@ -58,7 +58,7 @@ class Bars:
 
 
 class Sort:
-    """A sort under way: what its driver knows."""
+    """The state of a running sort in its driver."""
 
     def __init__(self, plan: Plan, nodes: Nodes, ask: dict[str, Any], device: str | int, bars: Bars) -> None:
         self.plan, self.nodes, self.device, self.bars = plan, nodes, device, bars
@@ -66,14 +66,14 @@ class Sort:
         remote = ray.remote(max_retries=3, **ask)
         self.sampled, self.mapped, self.reduced = remote(sample_task), remote(map_task), remote(reduce_task)
         self.pending: dict[Any, int] = {}
-        # Where stretches begin, by tasks, that were not where they seemed to.
+        # The corrected beginnings of misplaced stretches, by task.
         self.starts: dict[int, dict[int, int]] = {}
 
     def wait(self, submit: Any, numbers: Iterable[int], phase: str) -> Iterable[tuple[int, Any]]:
-        """Results of tasks as they come; those without a result are submitted again."""
+        """Yields the results of tasks as they finish; submits tasks without a result again."""
         waiting = list(numbers)
         self.bars.begin(phase, len(waiting))
-        # Not more than can be begun soon: what nodes go away with is little then.
+        # Only tasks that can start soon, so that a lost node takes little work with it.
         most = 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
         while waiting or self.pending:
             while waiting and len(self.pending) < most:
@@ -83,7 +83,7 @@ class Sort:
             number = self.pending.pop(ready[0])
             result = got(ready[0])
             if result is None:
-                # On a node that came later.
+                # The task ran on a node that joined later.
                 self.nodes.refresh()
                 waiting.insert(0, number)
                 continue
@@ -91,14 +91,14 @@ class Sort:
             self.bars.tell()
 
     def sample(self, many: int) -> list[str]:
-        # Each as many as it has of all.
+        # A share for each task in proportion to its records.
         sizes = [sum(map(self.plan.weight, stretches)) for stretches in self.plan.tasks]
         each = [1 + many * size // max(sum(sizes), 1) for size in sizes]
         submit = lambda number: self.sampled.remote(self.plan_ref, number, each[number])
         return [found for _, found in self.wait(submit, range(len(self.plan.tasks)), "sample")]
 
     def map(self, splitters: str, done: dict[int, Done], again: Iterable[int]) -> None:
-        """Maps these tasks, and those of which it turns out that they began where no record does."""
+        """Maps these tasks, then again each task that did not begin at a record."""
         numbers = list(again)
         splitters_ref = ray.put(splitters)
         while numbers:
@@ -107,7 +107,7 @@ class Sort:
             )
             for number, found in self.wait(submit, numbers, "map"):
                 done[number] = found
-                # An error is one of the data only where the stretch begins with a record.
+                # Only a stretch that certainly begins at a record can prove an error in the data.
                 if found.error is not None and not any(
                     stretch.begin > self.plan.files[stretch.file].records for stretch in self.plan.tasks[number]
                 ):
@@ -118,7 +118,7 @@ class Sort:
                 raise found.error
 
     def misplaced(self, done: dict[int, Done]) -> list[int]:
-        """The tasks with a stretch that does not begin where the one before it ends."""
+        """Returns the tasks with a stretch that does not begin where the previous stretch ends."""
         wrong = set()
         ends: dict[int, int | None] = {}
         for number in range(len(self.plan.tasks)):
@@ -130,16 +130,16 @@ class Sort:
                 if expected is not None and start != expected:
                     self.starts.setdefault(number, {})[at] = expected
                     wrong.add(number)
-                # What follows a wrong one is looked at again once that is right.
+                # The stretch after a misplaced one is checked in the next round.
                 ends[stretch.file] = end if number not in wrong else None
         return sorted(wrong)
 
     def cancel(self) -> None:
-        """Ends the tasks that are under way, and waits for that: none is to write a part later."""
+        """Cancels the running tasks and waits for their end, so that no task writes a part later."""
         pending = list(self.pending)
         for reference in pending:
             with contextlib.suppress(Exception):
-                # To force it can end the driver, too.
+                # Without force, which can also end the driver.
                 ray.cancel(reference)
         if pending:
             ray.wait(pending, num_returns=len(pending), timeout=60)
@@ -162,32 +162,35 @@ def sort_files(
     progress: bool = False,
     **options: Any,
 ) -> Manifest:
-    """Sorts files by the Ray cluster that is connected, or a local one, into parts in a folder.
+    """Sorts files on the connected Ray cluster, or on a local one, into parts in a folder.
 
-    The parts, one after another (of CSV under one header), are byte for byte what :func:`gpusort.sort_file`
-    writes: what the first 7 MiB of the inputs have decides the kinds of keys for all of them, and records with equal
-    keys keep the order of the files.
+    The concatenated parts (for CSV under one header) equal the output of :func:`gpusort.sort_file` byte for byte. The
+    first 7 MiB of the inputs decide the types of keys for all inputs, and records with equal keys keep the order of the
+    files.
 
     inputs
-        Paths, patterns, folders, or URLs of any file system that fsspec knows, which every node reads. What is
-        compressed is read by one task each; all else by byte ranges.
+        Paths, patterns, folders, or URLs of any file system that fsspec supports; every node must be able to read
+        them. One task reads a compressed file; several tasks read byte ranges of other files.
     output_dir
-        A new or empty folder, or a URL of one. ``manifest.json`` says what parts it has, and ``_SUCCESS`` comes
-        last; without it nothing there is complete.
+        A new or empty folder, or its URL. ``manifest.json`` describes the parts. ``_SUCCESS`` is written last; without
+        it, the output is incomplete.
     parts
-        How many parts; without it as many as tasks read the inputs, but no more than four for each core.
+        The number of parts; by default, the number of tasks that read the inputs, but at most four for each core.
     memory
-        Bytes for each task, which Ray keeps free for it; without it half of a core's share of a node.
+        The bytes for each task, which Ray reserves; by default, half of its cores' share of a node's memory.
     threads
-        Cores for each task.
+        The number of cores for each task.
     num_gpus
-        The share of a GPU for each task that sorts; without one they sort on the CPU.
+        The share of a GPU for each sorting task; with 0, tasks sort on the CPU.
     device
-        The device of these tasks as :class:`gpusort.Sorter` has it, if not ``"gpu"`` with one and ``"cpu"`` without.
+        The device of sorting tasks, as for :class:`gpusort.Sorter`; by default ``"gpu"`` with ``num_gpus``, otherwise
+        ``"cpu"``.
     temp_dir
-        A folder on each node's disk, for sorted runs as large as the inputs; without it the system's.
+        A folder on each node's disk for sorted runs, in total as large as the inputs; by default the system's.
     options
-        Those of :func:`gpusort.sort_file`: how inputs are read and ordered.
+        The options of :func:`gpusort.sort_file` for the interpretation and the order of inputs.
+
+    Raises TypeError for options that a cluster does not support, and FileExistsError for an output folder with files.
     """
     begin = time.monotonic()
     unknown = options.keys() & {"top", "argsort", "bgzf", "parquet_compression"}
@@ -210,7 +213,7 @@ def sort_files(
         plan = planned(files, arguments, to, memory, threads)
         task = plan.task()
         form = plan.to or task.format[0]
-        # Parts are merged, in little memory: not more of them than keep all cores busy to the end.
+        # Merges take little memory: enough parts to keep all cores busy to the end, and no more.
         parts = parts or min(len(plan.tasks), 4 * plan.cores)
         ask: dict[str, Any] = {"num_cpus": threads, "memory": memory}
         sort = Sort(plan, nodes, ask, device, bars)
@@ -240,7 +243,7 @@ def sort_files(
                 else:
                     results[part] = result
             if lost:
-                # What went away with its node is sorted again elsewhere.
+                # The runs of lost nodes are sorted again on other nodes.
                 nodes.refresh(lost)
                 gone = [number for number, found in done.items() if found.node in lost]
                 sort.map(splitters, done, gone)

@@ -1,4 +1,4 @@
-"""What tasks do: sample, map, reduce."""
+"""The tasks of a sort: sample, map and reduce."""
 
 # pyright: basic
 
@@ -22,7 +22,7 @@ from ._plan import BLOCK, Plan, Stretch
 
 
 def bytes_of(plan: Plan, task: Task, stretch: Stretch, start: int | None) -> tuple[Any, int, int]:
-    """The bytes of a stretch from the first record that begins in it, and where these begin and end."""
+    """Returns the bytes of a stretch's records, and their beginning and end in the file."""
     file = plan.files[stretch.file]
     if file.is_compressed:
         is_here = is_local(system_of(file.path)[0])
@@ -47,7 +47,7 @@ def bytes_of(plan: Plan, task: Task, stretch: Stretch, start: int | None) -> tup
         source.seek(start)
         if stretch.end == file.size:
             return source.read(), start, file.size
-        # A header may be what no record is.
+        # A header need not have the form of a record.
         head = file.records if start == 0 else 0
         data = source.read(stretch.end - start + BLOCK)
         while True:
@@ -61,7 +61,7 @@ def bytes_of(plan: Plan, task: Task, stretch: Stretch, start: int | None) -> tup
 
 
 def sample_task(plan: Plan, number: int, many: int) -> str:
-    """Keys of a task's stretches, from some places in each."""
+    """Returns samples of keys from several places in each of a task's stretches, as JSON."""
     task = plan.task()
     stretches = plan.tasks[number]
     size = sum(stretch.end - stretch.begin for stretch in stretches)
@@ -86,7 +86,7 @@ def sample_task(plan: Plan, number: int, many: int) -> str:
             data, start, _ = bytes_of(plan, task, part, None)
             before = None if start == 0 or task.format[1] else (0, file.is_crlf)
             first, last = (min((place << 32) // max(size, 1), (1 << 32) - 1) for place in (begin, end))
-            # What is wrong here is told by the task that reads all of it.
+            # The map task, which reads all records, reports errors.
             with contextlib.suppress(ValueError):
                 given = [(file.path, data, before)]
                 found += json.loads(task.sample(given, max(1, share // len(places)), number, first, last, plan.threads))
@@ -96,21 +96,21 @@ def sample_task(plan: Plan, number: int, many: int) -> str:
 
 @dataclasses.dataclass
 class Done:
-    """What a task mapped."""
+    """The result of a map task."""
 
     node: str
     path: str
     places: list[tuple[int, int]]
-    """Where its stretches begin and end."""
+    """The beginning and the end of each stretch."""
     runs: list[tuple[str | None, np.ndarray]] = dataclasses.field(default_factory=list)
-    """The element type of each, and for each part offset, bytes, records and checksum."""
+    """The element type of each run, and for each part its offset, bytes, records and checksum."""
     sums: list[int] = dataclasses.field(default_factory=list)
     skipped: int = 0
     repeated: int = 0
     error: Exception | None = None
 
     def sources(self, part: int, number: int) -> list[Source]:
-        """What a part has of these runs, which are those of a task of this number."""
+        """Returns the ranges of a part in these runs; ``number`` is the number of their task."""
         found = []
         for element, ranges in self.runs:
             offset, size, records, checksum = ranges[part].tolist()
@@ -137,7 +137,7 @@ def map_task(
     where: dict[str, tuple[str, str, str]],
     device: str | int,
 ) -> Done | None:
-    """Sorts a task's stretches to a file of its node; None if it has no place for that."""
+    """Sorts a task's stretches into a file on its node; returns None if the node has no folder for runs."""
     node = ray.get_runtime_context().get_node_id()
     if node not in where:
         return None
@@ -169,7 +169,7 @@ def map_task(
     except ValueError as problem:
         done.error = problem
     if any(before for _, _, before in given):
-        # Once more, to tell the line.
+        # Maps again with line numbers, for the message.
         exact = [
             (name, data, before and (lines_before(name, start), before[1]))
             for (name, data, before), (start, _) in zip(given, places)
@@ -183,7 +183,7 @@ def map_task(
 
 @dataclasses.dataclass
 class Written:
-    """The part that a task wrote, or the nodes whose runs it could not have."""
+    """The part that a task wrote, or the nodes whose runs it could not read."""
 
     rows: int = 0
     bytes: int = 0
@@ -200,7 +200,7 @@ def reduce_task(
     where: dict[str, tuple[str, str, str]],
     output: str,
 ) -> Written | None:
-    """Merges these into a part; None if this node has no place for more runs."""
+    """Merges sources into a part; returns None if this node has no folder for runs."""
     here = ray.get_runtime_context().get_node_id()
     if here not in where:
         return None
@@ -214,7 +214,7 @@ def reduce_task(
         places.append((*source[:3], *((None, source.path) if source.node == here else pulled)))
     folder = where[here][0]
     system, path = system_of(output)
-    # What is there is complete; elsewhere it is once it is all there.
+    # A local file appears when it is complete; a file elsewhere is uploaded when complete.
     local = path if is_local(system) else os.path.join(folder, os.path.basename(path))
     try:
         task = plan.task(folder)
@@ -224,7 +224,7 @@ def reduce_task(
         if not lost:
             raise
         return Written(lost=lost)
-    # Read again, it is what was sorted.
+    # Reads the part back, and compares it with the sorted records.
     rows, checksum, first, last, xxh3 = task.tally(local, plan.threads)
     expected = sum(place[2][3] for place in places) % (1 << 64)
     if rows != report["records"] - report["repeated"] or not report["repeated"] and checksum != expected:
