@@ -36,7 +36,7 @@ fn failed(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// The error for an unknown type or invalid Arrow data.
+/// Returns the error for an unknown type or invalid Arrow data.
 fn refused(error: ArrowError) -> PyErr {
     let error = error.to_string();
     let error = error.strip_prefix("C Data interface error: ").unwrap_or(&error);
@@ -114,7 +114,7 @@ impl ArrowArray {
         self.array.len()
     }
 
-    /// The sorted array.
+    /// Returns the sorted array.
     fn sort(
         &self,
         py: Python,
@@ -139,7 +139,7 @@ impl ArrowArray {
         Ok(Self { field: self.field.clone(), array })
     }
 
-    /// The elements at these i64 positions.
+    /// Returns the elements at these i64 positions.
     fn take(&self, py: Python, positions: &Bound<PyAny>) -> PyResult<Self> {
         let positions = PyBuffer::<i64>::get(positions)?.to_vec(py)?;
         let array = unlocked(py, positions.len(), None, || {
@@ -149,8 +149,8 @@ impl ArrowArray {
         Ok(Self { field: self.field.clone(), array: array?.map_err(failed)? })
     }
 
-    /// Writes the rank of each element in this order, from 0, as i64. Equal elements share a rank: also
-    /// zeros of both signs, all NaN, and all nulls.
+    /// Writes the rank of each element in this order, from 0, as i64. Equal elements share a rank, as do zeros
+    /// of both signs, all NaN, and all nulls.
     fn ranks(
         &self,
         py: Python,
@@ -171,7 +171,7 @@ impl ArrowArray {
         })?
     }
 
-    /// Whether the elements are in this order.
+    /// Returns true if the elements are in this order.
     fn is_sorted(&self, py: Python, descending: bool, nulls_first: bool, threads: Threads) -> PyResult<bool> {
         unlocked(py, self.array.len(), threads, || {
             let decoded = decoded(&self.field, &self.array)?;
@@ -195,7 +195,7 @@ impl ArrowArray {
     }
 }
 
-/// The elements at these positions, gathered by all cores if there are many.
+/// Returns the elements at these positions, gathered by all cores if there are many.
 fn taken(array: &ArrayRef, positions: &[u32]) -> Result<ArrayRef, ArrowError> {
     let parts = map_parts(positions.chunks(part(positions.len())), |positions| {
         take(array, &UInt32Array::from(positions.to_vec()), None)
@@ -210,7 +210,7 @@ fn part(rows: usize) -> usize {
     rows.div_ceil(4 * gpusort_base::parallel::cores()).clamp(FEW, MANY)
 }
 
-/// These columns with a direction and a place for nulls.
+/// Pairs these columns with a direction and a place for nulls.
 pub(crate) fn directed(
     columns: Vec<Column<'_>>,
     descending: bool,
@@ -236,7 +236,7 @@ pub(crate) fn decoded(field: &Field, array: &ArrayRef) -> PyResult<Decoded> {
     Decoded::of(field, array).map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
-/// The sorted array of numbers of this type, nulls at one end.
+/// Returns the sorted array of numbers of this type, with nulls at one end.
 fn sorted<T: Element + ArrowNativeType>(
     decoded: &Decoded,
     array: &ArrayRef,
@@ -276,7 +276,7 @@ pub(crate) struct ArrowTable {
 /// The order of a column: descending, nulls first, NaN first.
 type Order = (bool, bool, bool);
 
-/// The columns of keys in these orders.
+/// Returns the columns of keys in these orders.
 fn ordered<'a>(keys: &'a [Decoded], orders: &[Order]) -> Vec<Column<'a>> {
     let of_key = |(decoded, &(descending, nulls_first, nan_first)): (&'a Decoded, &Order)| {
         directed(decoded.columns(), descending, nulls_first).map(move |column| column.nan_first(nan_first))
@@ -285,19 +285,19 @@ fn ordered<'a>(keys: &'a [Decoded], orders: &[Order]) -> Vec<Column<'a>> {
 }
 
 impl ArrowTable {
-    /// All columns, each as one array.
+    /// Returns all columns, each as one array.
     fn columns(&self) -> PyResult<Vec<ArrayRef>> {
         let columns = map_parts(0..self.schema.fields().len(), |number| self.column(number));
         columns.into_iter().collect::<Result<_, _>>().map_err(failed)
     }
 
-    /// A column as one array.
+    /// Returns a column as one array.
     fn column(&self, number: usize) -> Result<ArrayRef, ArrowError> {
         let chunks: Vec<ArrayRef> = self.batches.iter().map(|batch| batch.column(number).clone()).collect();
         joined(self.schema.field(number).data_type(), &chunks)
     }
 
-    /// The rows of these columns at these positions, batch by batch.
+    /// Returns the rows of these columns at these positions, batch by batch.
     fn gathered(&self, columns: &[ArrayRef], positions: &[u32]) -> Result<Vec<RecordBatch>, ArrowError> {
         // Part by part, so that positions stay in a core's cache from column to column.
         let parts = positions.chunks(part(positions.len()));
@@ -322,7 +322,7 @@ impl ArrowTable {
         Ok(Self { schema, batches })
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
@@ -332,7 +332,7 @@ impl ArrowTable {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// The table sorted by the columns of these numbers, from 0.
+    /// Returns the table sorted by the columns with these numbers, counted from 0.
     fn sort(
         &self,
         py: Python,
@@ -354,9 +354,9 @@ impl ArrowTable {
         Ok(Self { schema: self.schema.clone(), batches })
     }
 
-    /// The sorted table, cut at the splitters, which are sorted rows of the keys. The place of a splitter, a
-    /// table number and a share, orders it among rows with its keys: rows of earlier tables come first, then
-    /// that share of that table's rows. `number` is the number of this table.
+    /// Returns the sorted table, cut at the splitters, which are sorted rows of keys. The place of a splitter,
+    /// a table number and a share, orders the splitter among rows with equal keys: the rows of earlier tables
+    /// come first, then this share of the rows of that table. `number` is the number of this table.
     fn divided(
         &self,
         py: Python,

@@ -1,4 +1,4 @@
-//! One process's part in a sort of several, for whoever runs the processes in Python.
+//! One process's part in a sort by several processes, which a Python program runs.
 //!
 //! Samples and splitters pass between tasks as JSON, which the caller does not interpret; ranges of runs
 //! are 64-bit words.

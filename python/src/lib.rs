@@ -1,18 +1,19 @@
-//! The module `gpusort._gpusort`: the library for the Python package, which prepares arrays and
-//! options in Python and calls this for all that takes time.
+//! The module `gpusort._gpusort`: the library's part of the Python package. The package prepares arrays
+//! and options in Python, and calls this module for all work that takes time.
 //!
 //! ```text
-//! arrays   NumPy's, by the buffer protocol: sorted in their memory, rows of the last axis on their own
-//! caller   what a call brings: arrays, order, device, threads
-//! arrow    arrays and tables of Arrow's C interface: keys, and rows at positions
-//! device   the CPU, a GPU, or the faster of the two by estimate
-//! files    sorts, checks and merges of files
-//! distributed  one process's part in a sort of several
+//! arrays       NumPy arrays through the buffer protocol, sorted in their own memory, row by row
+//! caller       the arguments of a call: arrays, order, device, threads
+//! arrow        arrays and tables through Arrow's C interface: keys, and rows at positions
+//! device       the CPU, a GPU, or the faster of both by estimate
+//! files        sorts, checks and merges of files
+//! distributed  one process's part in a sort by several processes
+//! errors       errors as Python exceptions
 //! ```
 //!
-//! Long work runs without the interpreter's lock.
+//! Long work runs without the interpreter lock.
 
-// Functions get what Python's side passes, one by one and as values.
+// Functions take the Python side's arguments one by one, as values.
 #![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
 
 mod arrays;
@@ -25,7 +26,7 @@ mod files;
 
 use pyo3::prelude::*;
 
-/// The functions that the Python package is made of; for itself alone.
+/// The functions behind the Python package, for its use alone.
 #[pymodule]
 mod _gpusort {
     #[pymodule_export]
