@@ -8,7 +8,7 @@ use super::dataset::{Content, Dataset, count};
 use super::progress::{Phase, Watch};
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
-use gpusort_base::parallel::Meanwhile;
+use gpusort_base::parallel::{self, Meanwhile};
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_formats::Counts;
 use gpusort_formats::batch::KeyedBatch;
@@ -18,6 +18,7 @@ use gpusort_formats::fields::{Groups, InputKind, InputSpec};
 use gpusort_formats::records::PrintedNumbers;
 use gpusort_formats::text::BLOCK;
 use gpusort_formats::{Input, Print, Text, binary, fields, numbers};
+use std::thread;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Inputs, read in parts.
@@ -148,16 +149,26 @@ impl<'a> Parts<'a> {
             }
             PartSource::Records { chunks, known, by: ReadBy::Groups(groups) } => {
                 let (before, mut reading) = (chunks.bytes, Duration::ZERO);
+                let some =
+                    |chunks: &mut Chunks| chunks.some(self.budget.step(chunks.bytes).min(BLOCK), false);
                 // The first rows are copied when they are taken.
-                while let (rows, bytes) = groups.size()
-                    && !chunks.is_full(6 * bytes, 4 * rows)
-                {
-                    let begin = Instant::now();
-                    let most = self.budget.step(chunks.bytes).min(BLOCK);
-                    let Some(text) = chunks.some(most, false)? else { break };
-                    reading += begin.elapsed();
-                    groups.add(&text, known)?;
+                let is_full = |chunks: &Chunks, [rows, bytes]: [u64; 2]| chunks.is_full(6 * bytes, 4 * rows);
+                let mut next = some(chunks)?;
+                reading += start.elapsed();
+                while let Some(text) = next {
+                    // While there is room for all rows of this text, the next one is read as they are grouped.
+                    let [rows, bytes] = groups.size();
+                    let longer = bytes + text.size();
+                    let has_room = !is_full(chunks, [rows * longer / bytes.max(1), longer]);
+                    next = thread::scope(|scope| {
+                        let read = has_room.then(|| parallel::meanwhile(scope, || some(chunks)));
+                        groups.add(&text, known)?;
+                        read.map_or(Ok(None), Meanwhile::wait)
+                    })?;
                     chunks.spare = text.bytes;
+                    if !has_room && !is_full(chunks, groups.size()) {
+                        next = some(chunks)?;
+                    }
                     progress(chunks.bytes);
                 }
                 let (text, numbers) = groups.take();

@@ -9,6 +9,8 @@ mod count;
 
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use foldhash::HashMap;
 use gpusort_base::clock::Instant;
@@ -22,6 +24,7 @@ use gpusort_formats::piece::Piece;
 use gpusort_formats::places::Places;
 use gpusort_formats::{Counts, Output, Text};
 use gpusort_order::Selection;
+use xxhash_rust::xxh3::xxh3_64;
 
 pub use self::count::Count;
 use super::dataset::{Answer, OutputSpec, order_records};
@@ -34,33 +37,76 @@ use super::runs::Runs;
 pub(crate) struct Firsts {
     /// The most records of a value.
     most: usize,
-    counts: HashMap<Vec<u8>, usize>,
+    /// The number of records so far of each value; one table for each core, by the hashes of the values.
+    tables: Vec<HashMap<Vec<u8>, usize>>,
     /// The bytes left for values.
-    left: u64,
+    left: AtomicU64,
 }
+
+/// The values of records, end to end, and the hash and the range of each.
+type Values = (Vec<u8>, Vec<(u64, Range<usize>)>);
 
 impl Firsts {
     pub(crate) fn new(budget: &Budget, most: usize) -> Self {
-        Self { most, counts: HashMap::default(), left: (budget.bytes() / 4).max(LITTLE) }
+        let left = AtomicU64::new((budget.bytes() / 4).max(LITTLE));
+        Self { most, tables: vec![HashMap::default(); parallel::threads()], left }
     }
 
     /// Counts the next record, which has this value. Returns true for the first ones of the value.
     pub(crate) fn takes(&mut self, value: &[u8]) -> Result<bool, Error> {
-        /// The memory of a value beside its bytes.
-        const BESIDE: u64 = 64;
-        let count = if let Some(count) = self.counts.get_mut(value) {
-            count
-        } else {
-            let Some(left) = self.left.checked_sub(value.len() as u64 + BESIDE) else {
-                let problem = format!("has at least {} values, too many for the memory", self.counts.len());
-                return Err(Error::option("per", problem).hinting(Hint::Memory));
-            };
-            self.left = left;
-            self.counts.entry(value.to_vec()).or_default()
-        };
-        *count += 1;
-        Ok(*count <= self.most)
+        let table = table_of(xxh3_64(value), self.tables.len());
+        let taken = count(&mut self.tables[table], value, &self.left).map(|count| count <= self.most);
+        taken.ok_or_else(|| self.is_full())
     }
+
+    /// Counts the next records, and returns the indices of those that are among the first of their value.
+    fn take(&mut self, values: &[Values]) -> Result<Vec<usize>, Error> {
+        let (count_of_tables, most, left) = (self.tables.len(), self.most, &self.left);
+        let of_table = |(number, table): (usize, &mut HashMap<Vec<u8>, usize>)| {
+            let all = values.iter().flat_map(|(bytes, found)| found.iter().map(move |found| (bytes, found)));
+            let (mut taken, mut index) = (Vec::new(), 0..);
+            for (bytes, (hash, range)) in all {
+                let index = index.next().expect("indices have no end");
+                if table_of(*hash, count_of_tables) == number
+                    && count(table, &bytes[range.clone()], left)? <= most
+                {
+                    taken.push(index);
+                }
+            }
+            Some(taken)
+        };
+        let taken: Option<Vec<_>> =
+            parallel::map_parts(self.tables.iter_mut().enumerate(), of_table).into_iter().collect();
+        let mut taken = taken.ok_or_else(|| self.is_full())?.concat();
+        taken.sort_unstable();
+        Ok(taken)
+    }
+
+    /// The error if there is no memory for a value.
+    fn is_full(&self) -> Error {
+        let values: usize = self.tables.iter().map(HashMap::len).sum();
+        let problem = format!("has at least {values} values, too many for the memory");
+        Error::option("per", problem).hinting(Hint::Memory)
+    }
+}
+
+/// Returns the number of the table for a hash.
+fn table_of(hash: u64, tables: usize) -> usize {
+    (((hash >> 32) * tables as u64) >> 32) as usize
+}
+
+/// Counts a record with this value. Returns the number of its records so far, or `None` without memory for a new value.
+fn count(counts: &mut HashMap<Vec<u8>, usize>, value: &[u8], left: &AtomicU64) -> Option<usize> {
+    /// The memory of a value beside its bytes.
+    const BESIDE: u64 = 64;
+    if let Some(count) = counts.get_mut(value) {
+        *count += 1;
+        return Some(*count);
+    }
+    let without = |left: u64| left.checked_sub(value.len() as u64 + BESIDE);
+    left.fetch_update(Relaxed, Relaxed, without).ok()?;
+    counts.insert(value.to_vec(), 1);
+    Some(1)
 }
 
 /// Writes the answer from records in order, as `push_numbered` writes them.
@@ -271,8 +317,46 @@ impl Write for Answers<'_, '_, '_> {
     }
 }
 
+/// Writes the first records of each value, of records in this order.
+fn add_firsts(records: &KeyedBatch, order: &[u32], answers: &mut Answers) -> io::Result<()> {
+    /// The number of records whose values are in memory at once, and of those that a core takes at once.
+    const BLOCK: usize = 1 << 17;
+    const PART: usize = 1 << 12;
+    let places = Places::of(&records.pieces);
+    for order in order.chunks(BLOCK) {
+        let (layout, firsts) = answers.per.as_mut().expect("there is a column of values");
+        let fields = answers.how.kind.dialect().fields;
+        let values_of = |order: &[u32]| {
+            let (mut record_bytes, mut values) = (Vec::new(), Values::default());
+            places.each(order, |piece, record, _| {
+                record_bytes.clear();
+                piece.push(record, &mut record_bytes);
+                layout.each_field(&record_bytes, |_, field| {
+                    let (value, begin) = (fields.value(field), values.0.len());
+                    values.0.extend_from_slice(&value);
+                    values.1.push((xxh3_64(&value), begin..values.0.len()));
+                });
+            });
+            values
+        };
+        let values = parallel::map_parts(order.chunks(PART), values_of);
+        let taken = firsts.take(&values).map_err(io::Error::other)?;
+        for index in &taken {
+            let (piece, record) = places.find(order[*index]);
+            piece.push(record, &mut answers.lines);
+            answers.flush_lines()?;
+        }
+        answers.keys += taken.len() as u64;
+        answers.records += order.len() as u64;
+    }
+    Ok(())
+}
+
 /// Passes records in this order to the answers. An invalid field repeats no key, unless the fields are counted.
 fn add_all(mut records: KeyedBatch, order: &[u32], answers: &mut Answers) -> io::Result<()> {
+    if answers.per.is_some() {
+        return add_firsts(&records, order, answers);
+    }
     let is_counted = answers.answer.is_counted();
     let repeated = if is_counted { repeated(&mut records, order, answers) } else { Vec::new() };
     let (mut bytes, mut added, mut at) = (Vec::new(), Ok(()), 0);

@@ -55,6 +55,11 @@ pub enum Fields {
 }
 
 impl Dialect {
+    /// Returns true if each line is a row, whatever its fields are.
+    pub(super) fn are_plain_lines(self) -> bool {
+        matches!(self.fields, Fields::Split(..) | Fields::Words(_)) && !self.comments
+    }
+
     /// Returns the end of the comment that begins here, if any.
     #[inline]
     pub fn comment(self, bytes: &[u8], at: usize) -> Option<usize> {

@@ -47,6 +47,8 @@ struct Table {
     bytes: Vec<u8>,
 }
 
+/// Aligned, so that a group lies in one cache line.
+#[repr(align(32))]
 struct Group {
     hash: u64,
     count: u64,
@@ -97,12 +99,9 @@ impl<'a> Groups<'a> {
     }
 
     /// Returns the number of groups, and the bytes of their first rows and fields.
-    pub fn size(&self) -> (u64, u64) {
-        let of_table = |table: &Table| (table.groups.len() as u64, table.bytes.len() as u64);
-        self.tables
-            .iter()
-            .map(of_table)
-            .fold((0, 0), |(groups, bytes), (more, long)| (groups + more, bytes + long))
+    pub fn size(&self) -> [u64; 2] {
+        let sizes = self.tables.iter().map(|table| [table.groups.len() as u64, table.bytes.len() as u64]);
+        sizes.fold([0, 0], |[groups, bytes], [more, long]| [groups + more, bytes + long])
     }
 
     /// Adds the rows of a text.
@@ -125,7 +124,8 @@ impl<'a> Groups<'a> {
             let is_certain = fields.are_of_lines() || memchr(QUOTE, &bytes[body.clone()]).is_none();
             let sample = &bytes[body.start..body.end.min(body.start + SAMPLE)];
             let ends = memchr_iter(fields.line_end().byte(), sample).count();
-            let size = (sample.len() * ROWS / ends.max(1)).clamp(1, PIECE);
+            let most = body.len().div_ceil(parallel::threads()).clamp(1, PIECE);
+            let size = (sample.len() * ROWS / ends.max(1)).clamp(1, most);
             let size = if is_certain { size } else { body.len().max(1) };
             for pieces in rows::pieces(bytes, body.clone(), fields, size).chunks(parallel::threads()) {
                 let mut left = pieces.to_vec();
@@ -192,9 +192,13 @@ impl<'t> Found<'t> {
         let guess = piece.len() / (32 * tables);
         let rows = (0..tables).map(|_| Vec::with_capacity(guess.min(ROWS / tables))).collect();
         let mut found = Self { bytes, start: piece.start, rows, joined: Vec::new(), end: 0, wrong: None };
-        let (mut rows, mut recent) = (Rows::new(layout, bytes), vec![0_u32; RECENT]);
+        let (mut rows, mut recent) = (Rows::new(layout, bytes), vec![(0_u32, 0_u32); RECENT]);
+        // Whole lines need no fields here.
+        let are_lines = has_whole && layout.dialect.are_plain_lines();
         for _ in 0..most {
-            match rows.advance(piece.len()) {
+            let advanced =
+                if are_lines { Ok(rows.advance_line(piece.len())) } else { rows.advance(piece.len()) };
+            match advanced {
                 Ok(true) => {}
                 Ok(false) => {
                     found.end = piece.len();
@@ -219,14 +223,15 @@ impl<'t> Found<'t> {
             let text = if has_whole { bytes } else { &found.joined };
             let hash = xxh3_64(&text[key.clone()]);
             let same = &mut found.rows[(((hash >> 32) * tables as u64) >> 32) as usize];
-            let recent = &mut recent[hash as usize % RECENT];
-            match same.get_mut(*recent as usize) {
+            let (recent, half) = (&mut recent[hash as usize % RECENT], (hash >> 32) as u32);
+            let before = if recent.1 == half { same.get_mut(recent.0 as usize) } else { None };
+            match before {
                 Some(row) if row.hash == hash && text[row.key.clone()] == text[key.clone()] => {
                     row.count += 1;
                     found.joined.truncate(begin);
                 }
                 _ => {
-                    *recent = same.len() as u32;
+                    *recent = (same.len() as u32, half);
                     same.push(Row { at: rows.at, hash, count: 1, key });
                 }
             }
@@ -251,7 +256,7 @@ impl Table {
         let mut columns: Vec<Column> = keys.iter().map(|key| Column::new(key, 0)).collect();
         for rows in found.rows[number].chunks(TOGETHER) {
             self.grow(rows.len());
-            self.fetch(rows);
+            self.fetch(rows, if has_whole { bytes } else { &found.joined });
             for Row { at, hash, count, key } in rows {
                 let key = if has_whole { &bytes[key.clone()] } else { &found.joined[key.clone()] };
                 let place = self.find(*hash, key);
@@ -313,9 +318,12 @@ impl Table {
     }
 
     /// Fetches what the search for the groups of these rows reads, so that the rows wait for memory together.
-    fn fetch(&self, rows: &[Row]) {
+    fn fetch(&self, rows: &[Row], text: &[u8]) {
         let place = |row: &Row| row.hash as usize & (self.places.len() - 1);
-        rows.iter().for_each(|row| prefetch(&self.places, place(row)));
+        for row in rows {
+            prefetch(&self.places, place(row));
+            prefetch(text, row.key.start);
+        }
         let group = |row: &Row| {
             let there = self.places[place(row)];
             group_at(there).filter(|_| there >> 32 == row.hash >> 32)

@@ -89,7 +89,7 @@ impl Wrong {
 pub struct Layout<'a> {
     text: &'a Text,
     pub(super) how: &'a InputSpec,
-    dialect: Dialect,
+    pub(super) dialect: Dialect,
     keys: &'a [ResolvedKey],
     /// The columns of keys on numbered fields, ascending, with the numbers of the keys.
     numbered: Vec<(usize, usize)>,
@@ -520,6 +520,18 @@ impl<'a> Rows<'a> {
             self.find_others().map_err(|problem| Problem(at, Wrong::Row(problem)))?;
         }
         Ok(true)
+    }
+
+    /// Finds the next line, without its fields. Returns false if no line begins before `until`.
+    pub(super) fn advance_line(&mut self, until: usize) -> bool {
+        let rest = &self.bytes[self.next..];
+        if self.next >= until {
+            return false;
+        }
+        let end = memchr::memchr(self.layout.dialect.fields.line_end().byte(), rest);
+        self.at = self.next;
+        self.next += end.map_or(rest.len(), |end| end + 1);
+        true
     }
 
     /// Finds the fields of keys other than plain numbered fields.
