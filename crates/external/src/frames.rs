@@ -13,7 +13,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use gpusort_formats::keys::texts::TextColumn;
+use gpusort_formats::keys::texts::{TextColumn, common};
 use gpusort_formats::keys::{self, Column, EXACT, Keys};
 use gpusort_formats::piece::{Bytes, Piece};
 use gpusort_formats::records::Print;
@@ -93,7 +93,8 @@ impl Frame {
                 *sum = sum.wrapping_add(checksum(bytes));
             }
             let first = &bytes[..bytes.len().min(SHARED.end)];
-            let shared = if self.whole == 0 { shared(first, &self.record) } else { 0 };
+            let shared = if self.whole == 0 { common(first, &self.record) } else { 0 };
+            let shared = if shared < SHARED.start { 0 } else { shared };
             // The lowest bit tells if the length of shared bytes follows.
             push_number((bytes.len() - shared) as u64 * 2 + u64::from(shared > 0), &mut self.entries);
             if shared > 0 {
@@ -109,7 +110,7 @@ impl Frame {
         if self.payload.has_numbers() {
             push_number(position, &mut self.entries);
         }
-        for (number, column) in piece.keys.columns().iter().enumerate() {
+        for (number, column) in piece.keys.columns.iter().enumerate() {
             if self.last.len() == number {
                 self.last.push(0);
             }
@@ -144,15 +145,6 @@ impl Frame {
             self.record.clear();
         }
     }
-}
-
-/// Returns the length of the common prefix of two records; 0 for a short prefix.
-fn shared(record: &[u8], before: &[u8]) -> usize {
-    let words = record.chunks_exact(8).zip(before.chunks_exact(8));
-    let whole = 8 * words.take_while(|(word, other)| word == other).count();
-    let rest = record[whole..].iter().zip(&before[whole..]);
-    let shared = whole + rest.take_while(|(byte, other)| byte == other).count();
-    if shared < SHARED.start { 0 } else { shared }
 }
 
 /// Adds a word: two numbers of four bits, of the bytes shared with the last word and of the zeros at the end,
@@ -613,7 +605,7 @@ mod tests {
                 let (mut left, mut read, mut last) = (Entries(&entries), Column::with_capacity(0), 0);
                 for (record, &word) in words.iter().enumerate() {
                     left.word(order, &mut last, &mut read).unwrap();
-                    prop_assert_eq!((read.at(record), read.tail(record)), (word, piece.keys.columns()[0].tail(record)));
+                    prop_assert_eq!((read.at(record), read.tail(record)), (word, piece.keys.columns[0].tail(record)));
                 }
                 for &number in &numbers {
                     prop_assert_eq!(left.number(), Some(number));

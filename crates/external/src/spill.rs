@@ -8,7 +8,7 @@
 //! no more space. Files in a folder in memory (tmpfs) count as memory and may take half of the budget.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,12 +90,6 @@ impl Store {
         }
         places.end += length;
         Ok(places.end - length)
-    }
-
-    /// Recycles the places of whole blocks.
-    fn free(&self, blocks: &[Block]) {
-        let mut places = lock(&self.places);
-        places.free.extend(blocks.iter().map(|block| block.place));
     }
 
     /// Reads a block, which must fill `room`.
@@ -220,7 +214,7 @@ impl Spill {
             self.write_block().map_err(|error| Error::io(&self.store.name, "write", error))?;
         }
         let Self { store, blocks, bytes, .. } = self;
-        Ok(Spilled { store, blocks, bytes, next: 0, block: Vec::new(), at: 0 })
+        Ok(Spilled { store, blocks, bytes, next: 0, block: Cursor::default() })
     }
 }
 
@@ -247,20 +241,14 @@ pub struct Spilled {
     pub bytes: u64,
     /// The number of the next block.
     next: usize,
-    /// The current block; bytes before `at` were returned.
-    block: Vec<u8>,
-    at: usize,
+    /// The current block.
+    block: Cursor<Vec<u8>>,
 }
 
 impl Spilled {
-    /// Returns the name for messages.
-    pub fn name(&self) -> &str {
-        &self.store.name
-    }
-
     /// Returns the run of this number of records.
     pub fn into_run(self, records: u64, form: RunFormat) -> SortedRun {
-        let (name, bytes) = (self.name().to_owned(), self.bytes);
+        let (name, bytes) = (self.store.name.clone(), self.bytes);
         SortedRun { name, bytes, records, form, reader: Box::new(self) }
     }
 
@@ -273,7 +261,9 @@ impl Spilled {
         })
         .into_iter()
         .collect::<io::Result<()>>()?;
-        store.free(&blocks[..room.len() / store.block]);
+        // The places of whole blocks may be used again.
+        let whole = &blocks[..room.len() / store.block];
+        lock(&store.places).free.extend(whole.iter().map(|block| block.place));
         self.next += blocks.len();
         Ok(())
     }
@@ -281,7 +271,7 @@ impl Spilled {
 
 impl Read for Spilled {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.block.len() {
+        if self.block.position() == self.block.get_ref().len() as u64 {
             let size = self.store.block;
             let left = self.bytes.saturating_sub((self.next * size) as u64);
             let left = usize::try_from(left).unwrap_or(usize::MAX);
@@ -290,16 +280,12 @@ impl Read for Spilled {
                 self.read_blocks(&mut room[..whole])?;
                 return Ok(whole);
             }
-            let mut block = std::mem::take(&mut self.block);
-            self.at = 0;
+            let mut block = std::mem::take(&mut self.block).into_inner();
             block.resize(left.min(size), 0);
             self.read_blocks(&mut block)?;
-            self.block = block;
+            self.block = Cursor::new(block);
         }
-        let count = room.len().min(self.block.len() - self.at);
-        room[..count].copy_from_slice(&self.block[self.at..self.at + count]);
-        self.at += count;
-        Ok(count)
+        self.block.read(room)
     }
 }
 

@@ -98,6 +98,9 @@ pub(super) struct Paths {
     nodes: Vec<Node>,
 }
 
+/// No paths.
+static NOTHING: Paths = Paths { nodes: Vec::new() };
+
 /// A value along some paths, or at their end.
 #[derive(Debug, Default)]
 struct Node {
@@ -167,40 +170,38 @@ pub(super) fn names(line: &[u8]) -> Option<Vec<Vec<u8>>> {
         .then(|| members(&line[begin..]).into_iter().map(|(name, _)| unescaped(name).into_owned()).collect())
 }
 
-/// Returns the members of an object, up to the first error: their names with escapes, without quotes, and the
-/// places of their values.
-pub fn members(object: &[u8]) -> Vec<(&[u8], Range<usize>)> {
+/// Returns the members of an object, up to the first error: their names with escapes, without quotes, and
+/// their values; `None` for null.
+pub fn members(object: &[u8]) -> Vec<(&[u8], Option<&[u8]>)> {
     children(object, |scan, at| {
         let (name, value) = scan.name(at).ok()?;
         Some((&object[name], value))
     })
 }
 
-/// Returns the elements of an array, up to the first error.
-pub fn elements(array: &[u8]) -> Vec<Range<usize>> {
-    children(array, |_, at| Some(((), at))).into_iter().map(|((), place)| place).collect()
+/// Returns the elements of an array, up to the first error; `None` for null.
+pub fn elements(array: &[u8]) -> Vec<Option<&[u8]>> {
+    children(array, |_, at| Some(((), at))).into_iter().map(|((), value)| value).collect()
 }
 
 /// Returns the values within a value. `named` returns the name at a place and the start of the value.
-fn children<T>(value: &[u8], named: impl Fn(&Line, usize) -> Option<(T, usize)>) -> Vec<(T, Range<usize>)> {
-    let nothing = Paths { nodes: Vec::new() };
-    let mut scan = Line { bytes: value, paths: &nothing, places: &mut [] };
+fn children<T>(
+    value: &[u8],
+    named: impl Fn(&Line, usize) -> Option<(T, usize)>,
+) -> Vec<(T, Option<&[u8]>)> {
+    let mut scan = Line { bytes: value, paths: &NOTHING, places: &mut [] };
     let (mut children, mut at) = (Vec::new(), 0);
     loop {
         at = scan.blanks(at + 1);
         let Some((name, begin)) = named(&scan, at) else { return children };
         let Ok(end) = scan.value(begin, None, DEPTH) else { return children };
-        children.push((name, begin..end));
+        let child = &value[begin..end];
+        children.push((name, (Value::of(child) != Value::Null).then_some(child)));
         at = scan.blanks(end);
         if scan.byte(at) != b',' {
             return children;
         }
     }
-}
-
-/// Returns a value, unless null.
-pub fn value(token: &[u8]) -> Option<&[u8]> {
-    (Value::of(token) != Value::Null).then_some(token)
 }
 
 /// Returns the content of a value: a string without its quotes and escapes.
@@ -210,7 +211,6 @@ pub fn content(token: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Returns the content of a string or of a name; `None` for half a surrogate pair.
-#[cfg(feature = "arrow")]
 pub fn string(token: &[u8]) -> Option<Cow<'_, [u8]>> {
     let string = if let [b'"', string @ .., b'"'] = token { string } else { token };
     let (content, is_whole) = unescape(string);
@@ -218,10 +218,8 @@ pub fn string(token: &[u8]) -> Option<Cow<'_, [u8]>> {
 }
 
 /// Returns true if this is a number, not an infinity.
-#[cfg(feature = "arrow")]
 pub fn is_number(text: &[u8]) -> bool {
-    let nothing = Paths { nodes: Vec::new() };
-    let scan = Line { bytes: text, paths: &nothing, places: &mut [] };
+    let scan = Line { bytes: text, paths: &NOTHING, places: &mut [] };
     scan.number(0) == Ok(text.len()) && !text.ends_with(b"y")
 }
 
@@ -230,10 +228,8 @@ pub fn is_number(text: &[u8]) -> bool {
 /// # Errors
 ///
 /// The problem.
-#[cfg(feature = "arrow")]
 pub fn check(line: &[u8]) -> Result<(), &'static str> {
-    let nothing = Paths { nodes: Vec::new() };
-    let mut scan = Line { bytes: line, paths: &nothing, places: &mut [] };
+    let mut scan = Line { bytes: line, paths: &NOTHING, places: &mut [] };
     let end = scan.value(0, None, DEPTH).map_err(|damage| damage.problem)?;
     if end < line.len() { Err("unexpected text after the value") } else { Ok(()) }
 }
@@ -372,20 +368,15 @@ impl Line<'_> {
             }
             match self.byte(at) {
                 b'"' => return Ok(at + 1),
-                b'\\' => at = self.escape(at)?,
+                b'\\' => match self.byte(at + 1) {
+                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at += 2,
+                    b'u' if (2..6).all(|more| self.byte(at + more).is_ascii_hexdigit()) => at += 6,
+                    _ => return Err(Damage { at, problem: "invalid escape" }),
+                },
                 b'\n' => return Err(Damage { at, problem: "unclosed string" }),
                 0..0x20 => return Err(Damage { at, problem: "unescaped control character" }),
                 _ => at += 1,
             }
-        }
-    }
-
-    /// Returns the end of the escape that begins here.
-    fn escape(&self, at: usize) -> Result<usize, Damage> {
-        match self.byte(at + 1) {
-            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
-            b'u' if (2..6).all(|more| self.byte(at + more).is_ascii_hexdigit()) => Ok(at + 6),
-            _ => Err(Damage { at, problem: "invalid escape" }),
         }
     }
 

@@ -188,7 +188,7 @@ pub(crate) fn order_columns(
         return Ok(Sorted { words: positions.into(), repeated: 0, report });
     }
     let (words, pieces) = coded(columns, &parts(rows))?;
-    let tied = pieces.first().map_or(0, |piece| piece.keys.columns().len());
+    let tied = pieces.first().map_or(0, |piece| piece.keys.columns.len());
     let orders = vec![KeyOrder::ASCENDING; tied];
     let settle = |ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf]| {
         ties.settle(order, words, &pieces, &orders, selection.unique);

@@ -449,7 +449,7 @@ pub(super) fn members<'v>(
         if object.first() != Some(&b'{') {
             return Err(Misfit(object, MIXED));
         }
-        for (number, (token, place)) in json::members(object).into_iter().enumerate() {
+        for (number, (token, value)) in json::members(object).into_iter().enumerate() {
             let wrong = |problem: &'static str| Misfit(token, problem.into());
             let name = json::string(token).ok_or(Misfit(token, HALF))?;
             let name = std::str::from_utf8(&name).map_err(|_| wrong("has a name that is not UTF-8"))?;
@@ -468,7 +468,7 @@ pub(super) fn members<'v>(
                 return Err(wrong("has two members of this name"));
             }
             column.resize(row, None);
-            column.push(json::value(&object[place]));
+            column.push(value);
         }
     }
     all.iter_mut().for_each(|(_, column)| column.resize(values.len(), None));
@@ -484,7 +484,7 @@ fn elements<'v>(values: &Values<'v>) -> Result<(Values<'v>, Vec<usize>), Misfit<
             if array.first() != Some(&b'[') {
                 return Err(Misfit(array, MIXED));
             }
-            inner.extend(json::elements(array).into_iter().map(|place| json::value(&array[place])));
+            inner.extend(json::elements(array));
         }
         lengths.push(inner.len() - before);
     }

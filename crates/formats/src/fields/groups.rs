@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::column::{Column, NotAdded};
 use super::dialect::QUOTE;
-use super::header::ColumnAt;
+use super::header::{ColumnAt, ResolvedKey};
 use super::layout::{Layout, Problem, Rows, Wrong};
 use super::spec::InputSpec;
 use super::{Known, bodies, rows};
@@ -267,7 +267,7 @@ impl Table {
                 let moved = |Problem(_, wrong)| Problem(found.start + at, wrong);
                 let mut row = Rows::new(layout, &bytes[*at..]);
                 row.advance(1).map_err(moved)?;
-                check(&row, &mut columns).map_err(moved)?;
+                check(&row, keys, &mut columns).map_err(moved)?;
                 let (line, begin) = (at + row.line().start..at + row.line().end, self.bytes.len());
                 self.bytes.extend_from_slice(&bytes[line.clone()]);
                 let end = self.bytes.len();
@@ -347,9 +347,9 @@ fn group_at(place: u64) -> Option<usize> {
 }
 
 /// Checks that a sort takes a row.
-fn check(rows: &Rows, columns: &mut [Column]) -> Result<(), Problem> {
+fn check(rows: &Rows, keys: &[ResolvedKey], columns: &mut [Column]) -> Result<(), Problem> {
     for (key, column) in columns.iter_mut().enumerate() {
-        let (field, order) = (rows.field(key), rows.order(key));
+        let (field, order) = (rows.field(key), keys[key].order);
         if !order.skips_invalid() || column.refused(&field) != Some(NotAdded::Null(Class::Invalid)) {
             column.words = keys::Column::of(order, 0);
             let added = column.push(&field, &mut Counts::default());

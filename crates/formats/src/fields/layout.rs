@@ -574,19 +574,13 @@ impl<'a> Rows<'a> {
             is_damaged: self.is_damaged,
         }
     }
-}
 
-impl<'a> Rows<'a> {
     /// Returns the field of a key as it is written: with its quotes; of a line, a time with all its fields.
     pub(super) fn shown(&self, key: usize) -> &'a [u8] {
         let (field, key) = (&self.bytes[self.places[key].clone()], &self.layout.keys[key]);
         if key.may_span(self.layout.dialect.fields) { key.shown_of_rest(field) } else { field }
     }
 
-    /// Returns the order of a key.
-    pub(super) fn order(&self, key: usize) -> KeyOrder {
-        self.layout.keys[key].order
-    }
 }
 
 /// The survey of all keys.

@@ -26,7 +26,7 @@ use crate::order::{Class, KeyOrder};
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     /// The columns, one for each key.
-    columns: Vec<Column>,
+    pub columns: Vec<Column>,
     /// Rows of bytes made from the columns, for comparing records of several batches.
     rows: Option<Rows>,
 }
@@ -87,11 +87,6 @@ impl Keys {
     /// Returns the approximate memory; columns take about the memory of their rows.
     pub fn bytes(&self) -> usize {
         self.rows.as_ref().map_or(size_of::<u128>() * self.len(), |rows| 2 * rows.bytes())
-    }
-
-    /// Returns the columns, one for each key.
-    pub fn columns(&self) -> &[Column] {
-        &self.columns
     }
 
     /// Returns the higher halves of the first key if they suffice, unless the keys are in rows.

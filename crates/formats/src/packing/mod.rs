@@ -42,13 +42,13 @@ pub fn words(
     let (mut codes, mut ties, mut halves_serve) = (Vec::new(), None, false);
     for (key, &order) in orders.iter().enumerate() {
         let texts: Vec<&TextColumn> =
-            all.iter().filter_map(|keys| keys.columns().get(key)?.texts()).collect();
+            all.iter().filter_map(|keys| keys.columns.get(key)?.texts()).collect();
         if texts.is_empty() {
             match codes_of_numbers(all, key, order, are_halves) {
                 Some(of_numbers) => codes.extend(of_numbers),
                 None => halves_serve = true,
             }
-            let has_tails = |keys: &&Keys| keys.columns().get(key).is_some_and(Column::needs_rows);
+            let has_tails = |keys: &&Keys| keys.columns.get(key).is_some_and(Column::needs_rows);
             ties = all.iter().any(has_tails).then_some(Ties { key, bytes: 0 });
         } else if order.is_last_resort {
             ties = (!is_spelled_once).then_some(Ties { key, bytes: 0 });

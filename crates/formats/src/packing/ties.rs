@@ -57,7 +57,7 @@ impl Ties {
         orders: &[KeyOrder],
         unique: bool,
     ) -> Option<(u32, u32)> {
-        let columns = |key| pieces.iter().filter_map(|piece| piece.keys.columns().get(key)).collect();
+        let columns = |key| pieces.iter().filter_map(|piece| piece.keys.columns.get(key)).collect();
         let keys = (0..orders.len()).map(columns).collect();
         let respelled = Mutex::default();
         let settling = Settling { places: Places::of(pieces), keys, orders, unique, respelled };
