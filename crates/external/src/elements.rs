@@ -120,16 +120,9 @@ impl<'a, W: KeyWidth> ElementSource<'a, W> {
                     source.check_file()?;
                 }
                 let opened = source.opened(opened)?;
-                let (last, part, bytes, number) = (None, Vec::new(), 0, 0);
-                Origin::Input(Box::new(ElementInput {
-                    source,
-                    opened,
-                    refuses_nan,
-                    last,
-                    part,
-                    bytes,
-                    number,
-                }))
+                let part = Vec::new();
+                let input = ElementInput { source, opened, refuses_nan, last: None, part, bytes: 0, number: 0 };
+                Origin::Input(Box::new(input))
             }
         };
         Ok(Self { origin, order, keys: Vec::new(), at: 0 })

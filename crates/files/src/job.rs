@@ -370,7 +370,7 @@ impl Job<'_> {
 
     /// Prepares an output of this number of bytes while a GPU works, if the memory suffices.
     fn prepare(&self, output: &mut Output, bytes: u64) {
-        if self.budget.bytes() >= LEAST_FOR_GPU + bytes { output.map(bytes) } else { output.expect(bytes) }
+        output.expect(bytes, self.budget.bytes() >= LEAST_FOR_GPU + bytes);
     }
 
     /// The first part of the inputs, usually the whole, and the parts after it.
@@ -548,7 +548,7 @@ impl Job<'_> {
         if ask.format.is_bits() && chosen.sorter.device().is_some() {
             self.prepare(output, expected);
         } else {
-            output.expect(expected);
+            output.expect(expected, false);
         }
         if chosen.sorter.device().is_none() {
             // The sort and the output both need a second buffer.

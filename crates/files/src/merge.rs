@@ -137,7 +137,7 @@ impl Job<'_> {
         }
         if let Some(bytes) = inputs.iter().map(Input::size).sum() {
             let n = element.map_or(bytes, |element| bytes / element.bytes() as u64);
-            output.expect(self.bytes_of(n, bytes, element));
+            output.expect(self.bytes_of(n, bytes, element), false);
         }
         self.watch.phase(Phase::Merge, None);
         let print = (ask.format == Format::Text).then_some(Print::Shortest);

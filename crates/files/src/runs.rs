@@ -291,7 +291,7 @@ impl<'a> Runs<'a> {
             runs = vec![longer(runs, &mut |merged| watch.set(merged))?];
         }
         // Reserves the space only now, because longer runs may have needed it.
-        output.expect(expected);
+        output.expect(expected, false);
         if !self.ask.positions {
             self.head.write(output).map_err(|error| output.failed(error))?;
         }

@@ -406,7 +406,11 @@ impl<'a> Chunks<'a> {
         let fields = self.dialect.fields;
         let cut = match self.per_line {
             Some(PerLine::One | PerLine::Whole) => end_of_lines(part),
-            _ if fields.are_tokens() => cut_of_text(part),
+            // At the last line end, or else at the last blank of the line.
+            _ if fields.are_tokens() => end_of_lines(part).or_else(|| {
+                let without = &part[..part.len().saturating_sub(1)];
+                without.iter().rposition(|&byte| is_space(byte)).map(|blank| blank + 1)
+            }),
             _ if self.before.is_none() => fields::end_of_first_rows(part, self.dialect),
             _ => fields::end_of_rows(part, self.dialect),
         };
@@ -419,13 +423,6 @@ fn end_of_lines(bytes: &[u8]) -> Option<usize> {
     // An LF may follow the last byte.
     let without = &bytes[..bytes.len().saturating_sub(1)];
     memchr::memrchr(b'\n', bytes).or_else(|| memchr::memrchr(b'\r', without)).map(|end| end + 1)
-}
-
-/// Returns the offset after the last line end, or else after the last blank of the line.
-fn cut_of_text(bytes: &[u8]) -> Option<usize> {
-    let without = &bytes[..bytes.len().saturating_sub(1)];
-    let last_blank = || without.iter().rposition(|&byte| is_space(byte)).map(|blank| blank + 1);
-    end_of_lines(bytes).or_else(last_blank)
 }
 
 #[cfg(test)]

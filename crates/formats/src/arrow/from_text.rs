@@ -14,7 +14,8 @@ use super::parquet::SortedColumn;
 use super::stored::Stored;
 use crate::error::Error;
 use crate::fields::{
-    ColumnAt, Dialect, Fields, Header, ResolvedKey, end_of_first_row, end_of_row, end_of_rows, for_each_field,
+    ColumnAt, Dialect, Fields, Header, ResolvedKey, behind_rows, end_of_first_row, end_of_row, end_of_rows,
+    for_each_field,
 };
 use crate::format::Format;
 use crate::human::quoted;
@@ -22,7 +23,7 @@ use crate::json::{self, Path};
 use crate::order::{Nulls, Reading, TextOrder};
 use crate::parallel::{self, map_parts};
 use crate::spelling::Spelling;
-use crate::text::{self, MARK};
+use crate::text;
 
 /// The number of bytes read at once.
 const CHUNK: usize = 4 << 20;
@@ -88,7 +89,7 @@ impl TextColumns {
         }
         self.looked += bytes.len();
         if self.looked > MOST {
-            map_parts(&mut self.kinds, |(_, kind)| kind.narrow());
+            map_parts(&mut self.kinds, |(_, kind)| kind.narrow(false));
             self.looked = 0;
         }
         Ok(())
@@ -96,7 +97,7 @@ impl TextColumns {
 
     /// Keeps one type for each column, when the sample is complete.
     pub fn settle(&mut self) {
-        self.kinds.iter_mut().for_each(|(_, kind)| kind.settle());
+        self.kinds.iter_mut().for_each(|(_, kind)| kind.narrow(true));
     }
 
     /// Returns the schema.
@@ -217,18 +218,6 @@ fn line_at(bytes: &[u8], row: usize) -> &[u8] {
     rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())].trim_ascii()
 }
 
-/// Returns the offset of the first record, behind comments and the header.
-fn first_record(bytes: &[u8], dialect: Dialect) -> usize {
-    let mut at = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    for _ in 0..dialect.header {
-        while let Some(end) = dialect.comment(bytes, at) {
-            at = end;
-        }
-        at = end_of_row(bytes, at, dialect.fields).unwrap_or(bytes.len());
-    }
-    at
-}
-
 /// A table in a text format.
 pub struct TextTable<'c> {
     name: String,
@@ -268,7 +257,7 @@ impl<'c> TextTable<'c> {
     ) -> Result<Option<T>, Error> {
         let dialect = self.columns.dialect;
         let (bytes, _) = self.bytes(0, |bytes| end_of_first_row(bytes, dialect))?;
-        let mut at = first_record(&bytes, dialect) as u64;
+        let mut at = behind_rows(&bytes, dialect, dialect.header).unwrap_or(bytes.len()) as u64;
         let dialect = Dialect { header: 0, ..dialect };
         while at < self.stored.size() {
             let (bytes, end) = self.bytes(at, |bytes| end_of_rows(bytes, dialect))?;

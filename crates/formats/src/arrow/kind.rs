@@ -381,27 +381,20 @@ impl Kind {
         }
     }
 
-    /// Keeps the types that hold the values kept so far, and frees these values.
-    pub(super) fn narrow(&mut self) {
+    /// Keeps the types that hold the values kept so far, or the first type alone if no values follow, and frees
+    /// these values.
+    pub(super) fn narrow(&mut self, is_last: bool) {
         match self {
             Self::Leaf(types, looked) => {
-                types.retain(|kind| kind.first_other(looked).is_none());
+                if is_last {
+                    types.truncate(1);
+                } else {
+                    types.retain(|kind| kind.first_other(looked).is_none());
+                }
                 looked.clear();
             }
-            Self::Object(columns) => columns.iter_mut().for_each(|(_, kind)| kind.narrow()),
-            Self::List(kind) => kind.narrow(),
-        }
-    }
-
-    /// Keeps the first type alone, when all values were looked at.
-    pub(super) fn settle(&mut self) {
-        match self {
-            Self::Leaf(types, looked) => {
-                types.truncate(1);
-                looked.clear();
-            }
-            Self::Object(columns) => columns.iter_mut().for_each(|(_, kind)| kind.settle()),
-            Self::List(kind) => kind.settle(),
+            Self::Object(columns) => columns.iter_mut().for_each(|(_, kind)| kind.narrow(is_last)),
+            Self::List(kind) => kind.narrow(is_last),
         }
     }
 

@@ -37,9 +37,9 @@ pub fn head(format: Format, schema: &Schema) -> Result<Vec<u8>, Error> {
     let mut head = Vec::new();
     if format != Format::JsonLines {
         let delimiter = delimiter(format);
-        push_all(schema.fields(), delimiter, &mut head, |field, head| {
-            push_field(field.name(), delimiter, head);
-        });
+        for (number, field) in schema.fields().iter().enumerate() {
+            push_field(number, Some(field.name()), delimiter, &mut head);
+        }
         head.push(b'\n');
     }
     Ok(head)
@@ -95,9 +95,12 @@ fn plain(kind: &DataType, format: Format) -> Result<DataType, String> {
     })
 }
 
-/// Adds a CSV field, quoted if necessary; quotes distinguish an empty text from a null.
-fn push_field(text: &str, delimiter: u8, to: &mut Vec<u8>) {
-    let bytes = text.as_bytes();
+/// Adds the CSV field of a column, quoted if necessary; quotes distinguish an empty text from a null.
+fn push_field(column: usize, text: Option<&str>, delimiter: u8, to: &mut Vec<u8>) {
+    if column > 0 {
+        to.push(delimiter);
+    }
+    let Some(bytes) = text.map(str::as_bytes) else { return };
     let needs = |&byte: &u8| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
     // A byte order mark before the header would belong to no name.
     if !bytes.is_empty() && !bytes.iter().any(needs) && !bytes.starts_with(MARK) {
@@ -135,11 +138,9 @@ pub fn rows(format: Format, batch: &RecordBatch, is_own: bool) -> Result<Vec<u8>
     let columns: Vec<&StringArray> = columns.iter().map(|(_, texts)| texts.as_string()).collect();
     let mut bytes = Vec::with_capacity(batch.num_rows() * batch.num_columns() * 8);
     for row in 0..batch.num_rows() {
-        push_all(&columns, delimiter, &mut bytes, |texts, bytes| {
-            if texts.is_valid(row) {
-                push_field(texts.value(row), delimiter, bytes);
-            }
-        });
+        for (number, texts) in columns.iter().enumerate() {
+            push_field(number, texts.is_valid(row).then(|| texts.value(row)), delimiter, &mut bytes);
+        }
         bytes.push(b'\n');
     }
     Ok(bytes)
@@ -252,17 +253,3 @@ impl Encoder for Value<'_> {
     }
 }
 
-/// Adds items with a separator between.
-fn push_all<T>(
-    items: impl IntoIterator<Item = T>,
-    separator: u8,
-    to: &mut Vec<u8>,
-    mut push: impl FnMut(T, &mut Vec<u8>),
-) {
-    for (number, item) in items.into_iter().enumerate() {
-        if number > 0 {
-            to.push(separator);
-        }
-        push(item, to);
-    }
-}

@@ -18,7 +18,7 @@ use crate::counts::Counts;
 use crate::error::{Error, Hint};
 use crate::json::{self, Damage, Paths, Value};
 use crate::number::{PerLine, Tokens, token_at};
-use crate::order::{Class, KeyOrder, Reading};
+use crate::order::{Class, Reading};
 use crate::parallel::map_parts;
 use crate::records::range;
 use crate::text::{LineEnd, Text, piece_size};

@@ -36,7 +36,7 @@ pub use self::header::{ColumnAt, Header, ResolvedKey};
 pub use self::key::{Axis, Key, KeySpec, Kind};
 pub use self::layout::{Body, Layout, Surveyed};
 pub(crate) use self::rows::{LongRow, UNCLOSED};
-pub use self::rows::{end_of_first_row, end_of_first_rows, end_of_row, end_of_rows};
+pub use self::rows::{behind_rows, end_of_first_row, end_of_first_rows, end_of_row, end_of_rows};
 pub use self::rows::{for_each_field, pieces, probable_row, row_from};
 pub use self::spec::{InputKind, InputSpec};
 

@@ -191,8 +191,13 @@ pub fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
 /// Returns the end of the first row of an input, after comments and the header; `None` if the row is
 /// incomplete.
 pub fn end_of_first_row(bytes: &[u8], dialect: Dialect) -> Option<usize> {
+    behind_rows(bytes, dialect, dialect.header.max(1))
+}
+
+/// Returns the end of this number of rows at the beginning of an input, and of the comments before them.
+pub fn behind_rows(bytes: &[u8], dialect: Dialect, rows: usize) -> Option<usize> {
     let mut start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-    let mut left = dialect.header.max(1);
+    let mut left = rows;
     while left > 0 {
         left -= usize::from(dialect.comment(bytes, start).is_none());
         start = end_of_row_or_comment(bytes, start, dialect)?;

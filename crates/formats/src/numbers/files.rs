@@ -220,11 +220,11 @@ impl IntegerFiles {
     fn group(&self, most: u64) -> Result<Option<Group>, Error> {
         let mut left = most.min(self.total() - self.offset());
         let size = piece_size(usize::try_from(left).unwrap_or(usize::MAX)) as u64;
-        let (mut group, mut place, stop) = (Vec::new(), self.place, AtomicBool::new(false));
+        let (mut group, mut place) = (Vec::new(), self.place);
         for (number, file) in self.files.iter().enumerate().skip(self.file) {
             let end = file.size.min(place + left);
             let cuts = (place..end).step_by(size as usize).skip(1).chain([end]);
-            let lines = parallel::map_parts(cuts, |cut| line_from(file, cut, &stop)).into_iter();
+            let lines = parallel::map_parts(cuts, |cut| line_from(file, cut)).into_iter();
             let begin = (place < end).then_some(Ok(Some(place)));
             let lines = begin.into_iter().chain(lines);
             let Some(lines) = lines.collect::<Result<Option<Vec<u64>>, _>>()? else { return Ok(None) };
@@ -392,12 +392,12 @@ impl DeviceText {
 }
 
 /// Returns the offset of the first line that begins at or after `place`, or the end of the file. Returns `None` if
-/// the line before is too long, and sets `stop`, which ends other searches.
-fn line_from(file: &RegularFile, place: u64, stop: &AtomicBool) -> Result<Option<u64>, Error> {
+/// the line before is too long.
+fn line_from(file: &RegularFile, place: u64) -> Result<Option<u64>, Error> {
     // The byte before `place` tells if a line begins there.
     let Some(mut at) = place.checked_sub(1) else { return Ok(Some(0)) };
     let mut block = [0; LINE];
-    while at < place + LONGEST as u64 && !stop.load(Ordering::Relaxed) {
+    while at < place + LONGEST as u64 {
         let count = file.read_at(&mut block, at)?;
         let newline = memchr::memchr(b'\n', &block[..count]);
         at += newline.map_or(count, |newline| newline + 1) as u64;
@@ -408,7 +408,6 @@ fn line_from(file: &RegularFile, place: u64, stop: &AtomicBool) -> Result<Option
             return Ok(Some(at));
         }
     }
-    stop.store(true, Ordering::Relaxed);
     Ok(None)
 }
 

@@ -224,22 +224,13 @@ impl<'w> Output<'w> {
     }
 
     /// Reserves disk space for about `bytes` more bytes, where supported. This speeds up writing a
-    /// new file.
-    pub fn expect(&mut self, bytes: u64) {
+    /// new file. With `maps`, maps the file for writing, where this makes writing faster.
+    pub fn expect(&mut self, bytes: u64, maps: bool) {
         if let Destination::Replacing(replacement) = &mut self.to
             && self.compressing.is_none()
             && bytes > 0
         {
-            replacement.expect(bytes);
-        }
-    }
-
-    /// Maps a new file for writing about this number of bytes, where this makes writing faster.
-    pub fn map(&mut self, bytes: u64) {
-        if let Destination::Replacing(replacement) = &mut self.to
-            && self.compressing.is_none()
-        {
-            replacement.map(bytes);
+            replacement.expect(bytes, maps);
         }
     }
 

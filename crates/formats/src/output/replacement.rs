@@ -103,22 +103,6 @@ impl Replacement {
         })
     }
 
-    /// Maps the file for writing a content of about this number of bytes.
-    pub(super) fn map(&mut self, bytes: u64) {
-        #[cfg(target_os = "linux")]
-        if self.name.is_none() && parallel::threads() >= LEAST_CORES {
-            self.mapped = Mapped::begin(&self.file, bytes, WINDOW);
-        }
-        self.expect(bytes);
-    }
-
-    fn is_mapped(&self) -> bool {
-        #[cfg(target_os = "linux")]
-        return self.mapped.is_some();
-        #[cfg(not(target_os = "linux"))]
-        false
-    }
-
     /// Writes bytes, and returns their number.
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         #[cfg(target_os = "linux")]
@@ -128,13 +112,16 @@ impl Replacement {
         self.file.write(bytes)
     }
 
-    /// Reserves space for this number of bytes.
-    pub(super) fn expect(&mut self, bytes: u64) {
+    /// Reserves space for this number of bytes, or with `maps` maps the file for writing them.
+    pub(super) fn expect(&mut self, bytes: u64, maps: bool) {
         #[cfg(target_os = "linux")]
         {
             /// In memory, a reservation of this number of bytes takes a tenth of a second.
             const MANY: u64 = 1 << 28;
-            if self.is_mapped() {
+            if maps && self.name.is_none() && parallel::threads() >= LEAST_CORES {
+                self.mapped = Mapped::begin(&self.file, bytes, WINDOW);
+            }
+            if self.mapped.is_some() {
                 return;
             }
             self.settle();
@@ -154,7 +141,7 @@ impl Replacement {
             }
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = bytes;
+        let _ = (bytes, maps);
     }
 
     /// Returns the bytes of memory under reservation.
@@ -398,13 +385,13 @@ mod tests {
         for bytes in [1000, 300 << 20] {
             let mut new = replacement(folder, false);
             // Calls it twice, as if the expected size had changed.
-            new.expect(bytes);
-            new.expect(bytes + 1);
+            new.expect(bytes, false);
+            new.expect(bytes + 1, false);
             new.file.write_all(b"x").unwrap();
             new.place(false).unwrap();
             assert_eq!(fs::read(folder.join("new")).unwrap(), b"x");
             let mut given_up = replacement(folder, true);
-            given_up.expect(bytes);
+            given_up.expect(bytes, false);
             drop(given_up);
             assert_eq!(names(folder), ["new"]);
         }

@@ -174,8 +174,8 @@ impl<'a> Settling<'a> {
                 let mut entries: Vec<(u64, Rest, u32)> =
                     records.iter().map(|&record| (0, self.rest(columns, record, bytes), record)).collect();
                 let first = entries[0].1.unwrap_or_default();
-                let alike =
-                    entries.iter().fold(first.len(), |alike, (_, rest, _)| alike.min(shared(*rest, first)));
+                let shared = |(_, rest, _): &(u64, Rest, u32)| common(rest.unwrap_or_default(), first);
+                let alike = entries.iter().map(shared).min().unwrap_or(0);
                 for (word, rest, _) in &mut entries {
                     *rest = rest.map(|rest| &rest[alike..]);
                     *word = word_of(*rest, *order);
@@ -188,7 +188,9 @@ impl<'a> Settling<'a> {
                 for (place, (.., record)) in records.iter_mut().zip(&entries) {
                     *place = *record;
                 }
-                self.settle_equal(records, key + 1, |a, b| entries[a].1 == entries[b].1);
+                for_each_equal(records.len(), |a, b| entries[a].1 == entries[b].1, |range| {
+                    self.settle(&mut records[range], key + 1, 0);
+                });
             }
             Some(columns) => {
                 let mut numbers: Vec<((u128, &[u8]), u32)> =
@@ -197,14 +199,11 @@ impl<'a> Settling<'a> {
                 for (place, (_, record)) in records.iter_mut().zip(&numbers) {
                     *place = *record;
                 }
-                self.settle_equal(records, key + 1, |a, b| numbers[a].0 == numbers[b].0);
+                for_each_equal(records.len(), |a, b| numbers[a].0 == numbers[b].0, |range| {
+                    self.settle(&mut records[range], key + 1, 0);
+                });
             }
         }
-    }
-
-    /// Settles the keys from `key` on where adjacent records are equal.
-    fn settle_equal(&self, records: &mut [u32], key: usize, is_equal: impl Fn(usize, usize) -> bool) {
-        for_each_equal(records.len(), is_equal, |range| self.settle(&mut records[range], key, 0));
     }
 
     /// Sorts a large group by its next words, on all cores, and adds the groups with equal words.
@@ -216,10 +215,9 @@ impl<'a> Settling<'a> {
             columns @ [Column::Texts(TextColumn { order, .. }), ..] => {
                 let rest = |record: u32| self.rest(columns, record, bytes);
                 let first = rest(records[0]).unwrap_or_default();
-                let alike = map_parts(records.chunks(PART), |records| {
-                    records.iter().fold(first.len(), |alike, &record| alike.min(shared(rest(record), first)))
-                });
-                let alike = alike.into_iter().min().unwrap_or(0);
+                let shared = |&record: &u32| common(rest(record).unwrap_or_default(), first);
+                let alike = map_parts(records.chunks(PART), |records| records.iter().map(shared).min());
+                let alike = alike.into_iter().flatten().min().unwrap_or(0);
                 let word = |&record: &u32| word_of(rest(record).map(|rest| &rest[alike..]), *order);
                 (parallel::map(records, word), key, bytes + alike + WORD)
             }
@@ -281,11 +279,6 @@ fn for_each_equal(count: usize, is_equal: impl Fn(usize, usize) -> bool, mut wit
             begin = end;
         }
     }
-}
-
-/// Returns the length of the common prefix with a text; a null has none.
-fn shared(rest: Rest, first: &[u8]) -> usize {
-    common(rest.unwrap_or_default(), first)
 }
 
 /// The number of bytes of a text per word; the last byte of the word holds their number.
