@@ -20,7 +20,7 @@ use super::disorder::{Disorder, not_sorted};
 use super::steps::{self, MergeSource, Merged, Step, merge_runs, share};
 use crate::error::Error;
 use crate::frames::SortedRun;
-use crate::key_buf::{Block, KeyBuf, KeyWidth, by_width};
+use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::memory;
 use crate::order::{KeyOrder, Selection};
 use crate::parallel;
@@ -116,7 +116,7 @@ impl<'a, W: KeyWidth> ElementSource<'a, W> {
             Source::Run(run) => Origin::Run(KeyReader::new(run.reader, run.records), run.name),
             Source::Input(source, opened, refuses_nan) => {
                 // For a .npy file, the check of the header included this one.
-                if source.count().is_none() {
+                if source.count.is_none() {
                     source.check_file()?;
                 }
                 let opened = source.opened(opened)?;
@@ -167,7 +167,7 @@ impl<W: KeyWidth> ElementInput<'_, W> {
         let mut keys = binary::read_keys(room, self.source, order, fill)?;
         self.bytes += read as u64;
         // At most the number of elements in the header, since readers of the file rely on that number.
-        let left = self.source.count().map_or(u64::MAX, |count| count - self.number);
+        let left = self.source.count.map_or(u64::MAX, |count| count - self.number);
         let is_over = keys.len() as u64 > left || keys.len() as u64 == left && !self.part.is_empty();
         let is_over = keys.is_empty() || is_over;
         if is_over {
@@ -330,17 +330,6 @@ pub(crate) fn first_disorder(
     unique: bool,
     progress: impl Fn(u64),
 ) -> Result<Option<(usize, u64, [u64; 2])>, Error> {
-    fn find<W: Word>(keys: &[Block<W>], last: &mut Option<u64>, unique: bool) -> Option<(usize, [u64; 2])> {
-        let mut before = 0;
-        for keys in keys.iter().filter(|keys| !keys.is_empty()) {
-            if let Some((at, pair)) = first_broken(keys, *last, unique) {
-                return Some((before + at, pair));
-            }
-            *last = Some(keys[keys.len() - 1].into());
-            before += keys.len();
-        }
-        None
-    }
     // A key may have four times the size of its element, and no key is kept.
     let most = memory::available().map_or(u64::MAX, |bytes| bytes / 16);
     let mut last: Option<u64> = None;
@@ -350,9 +339,11 @@ pub(crate) fn first_disorder(
         let mut reader = binary::Reader::new(std::slice::from_ref(source), direction, most);
         while let Some(keys) = reader.read()? {
             progress(passed + reader.bytes);
-            if let Some((place, pair)) = by_width!(&keys, blocks => find(blocks, &mut last, unique)) {
+            // The reader returns one block.
+            if let Some((place, pair)) = by_width!(&keys, blocks => first_broken(&blocks[0], last, unique)) {
                 return Ok(Some((number, before + place as u64, pair)));
             }
+            last = keys.ends().map(|[_, last]| last);
             before += keys.len() as u64;
         }
         passed += reader.bytes;

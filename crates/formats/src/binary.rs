@@ -24,7 +24,7 @@ pub struct BinaryInput {
     element: ElementType,
     big_endian: bool,
     /// The number of elements according to the header, if there is one.
-    count: Option<u64>,
+    pub count: Option<u64>,
     /// Bytes to skip before the first element.
     skip: usize,
 }
@@ -43,10 +43,8 @@ impl BinaryInput {
     pub fn npy(input: Input) -> Result<Self, Error> {
         if input.path().is_some() && input.open_regular()?.is_none() && !input.can_be_read_again() {
             // It would have to be opened twice.
-            return Err(Error::input(
-                input.name(),
-                "not a regular file; use - to read a .npy file from a pipe",
-            ));
+            let problem = "not a regular file; use - to read a .npy file from a pipe";
+            return Err(Error::input(input.name(), problem));
         }
         let npy::Header { element, big_endian, count, bytes } = npy::Header::read(&input)?;
         // A pipe was read up to its first element already.
@@ -67,11 +65,6 @@ impl BinaryInput {
             Some(count) => count.checked_mul(self.element.bytes() as u64),
             None => self.input.size(),
         }
-    }
-
-    /// The number of elements according to the header, if there is one.
-    pub fn count(&self) -> Option<u64> {
-        self.count
     }
 
     /// Returns true if a NaN is an error.

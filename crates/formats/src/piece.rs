@@ -9,7 +9,7 @@ use gpusort_order::key::KeyMap;
 use super::keys::{self, Keys};
 use super::records::Print;
 use super::records::range::Range;
-use super::text::{Text, lacking_end};
+use super::text::Text;
 use crate::key_buf::{KeyBuf, KeyWidth, by_width};
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
@@ -188,7 +188,9 @@ impl Piece {
             // The line end after the input only served to find the end of the row.
             let row = &text.bytes[begin..after - 1];
             to.extend_from_slice(row);
-            to.extend_from_slice(lacking_end(row, end.1));
+            // After a CR, only the LF is missing.
+            let has_cr = row.ends_with(b"\r") && end.1.ends_with(b"\n");
+            to.extend_from_slice(if has_cr { b"\n" } else { end.1 });
         } else {
             push_bytes(&text.bytes, [begin, after], to);
         }

@@ -177,7 +177,3 @@ pub fn piece_size(text: usize) -> usize {
     }
 }
 
-/// The missing part of a row's line end: the whole line end of the input, or LF after a CR.
-pub fn lacking_end(row: &[u8], line_end: &'static [u8]) -> &'static [u8] {
-    if row.ends_with(b"\r") && line_end.ends_with(b"\n") { b"\n" } else { line_end }
-}

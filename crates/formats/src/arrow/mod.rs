@@ -127,10 +127,8 @@ pub fn common_schema(tables: &[Table]) -> Result<SchemaRef, Error> {
     for other in others {
         let theirs = other.schema().fields();
         let differs = |problem: String| {
-            Err(Error::input(
-                other.name(),
-                format!("the columns differ from those of {}: {problem}", first.name()),
-            ))
+            let problem = format!("the columns differ from those of {}: {problem}", first.name());
+            Err(Error::input(other.name(), problem))
         };
         if theirs.len() != fields.len() {
             return differs(format!("there are {}, not {}", theirs.len(), fields.len()));

@@ -187,13 +187,8 @@ impl Modifiers {
 impl Key {
     fn new(said: String, columns: impl IntoIterator<Item = ColumnRef>) -> Self {
         let reading = |column| KeyMeaning { column, said: Modifiers::default() };
-        Self {
-            said,
-            readings: columns.into_iter().map(reading).collect(),
-            list: None,
-            names: None,
-            is_apart: false,
-        }
+        let readings = columns.into_iter().map(reading).collect();
+        Self { said, readings, list: None, names: None, is_apart: false }
     }
 
     /// The column with exactly this name. If the column is missing and the name is a number, the

@@ -134,13 +134,13 @@ impl<'a> Layout<'a> {
 
     /// Reads the rows of all inputs, in parallel. Returns each part with its range.
     pub(super) fn read(&self, bodies: &[Body]) -> Result<Vec<(Range<usize>, RowPart)>, Problem> {
-        let read = |bytes: &[u8], until: usize, _: usize| match self
-            .numbers
-            .map(|per_line| self.read_numbers(&bytes[..until], per_line))
-        {
-            Some(Ok(part)) => Ok((part, until)),
-            Some(Err(problem)) if self.dialect.fields.are_tokens() => Err(problem),
-            _ => self.read_rows(bytes, until),
+        let read = |bytes: &[u8], until: usize, _: usize| {
+            let numbers = self.numbers.map(|per_line| self.read_numbers(&bytes[..until], per_line));
+            match numbers {
+                Some(Ok(part)) => Ok((part, until)),
+                Some(Err(problem)) if self.dialect.fields.are_tokens() => Err(problem),
+                _ => self.read_rows(bytes, until),
+            }
         };
         let right = self.in_pieces(bodies, read)?;
         let rows = right.iter().map(|(_, part)| part.rows() as u64).sum();

@@ -229,11 +229,6 @@ impl Opened {
         Self { name, reader, size, is_ready, cancel }
     }
 
-    /// An open input from the reader of a run, with a name for messages.
-    pub fn of(name: String, reader: Box<dyn Read + Send + Sync>) -> Self {
-        Self { is_ready: true, ..Self::new(name, reader, None) }
-    }
-
     /// Reserves memory for `more` bytes.
     ///
     /// # Errors

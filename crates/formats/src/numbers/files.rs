@@ -200,14 +200,9 @@ impl IntegerFiles {
             let is_open = last != b"\n" && size > skipped;
             parts.push(DevicePart { skipped, size: size - skipped + u64::from(is_open), file });
         }
-        DeviceText {
-            parts,
-            per_line: self.per_line,
-            map: KeyMap::ascending(ElementType::I32),
-            estimate: 0,
-            most: 0,
-        }
-        .sampled(self.element, self.direction)
+        let map = KeyMap::ascending(ElementType::I32);
+        let text = DeviceText { parts, per_line: self.per_line, map, estimate: 0, most: 0 };
+        text.sampled(self.element, self.direction)
     }
 
     /// Returns the number of bytes read so far.

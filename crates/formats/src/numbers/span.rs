@@ -16,10 +16,6 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns the range of an integer and 0.
-    pub fn of(value: i128) -> Self {
-        Self { least: value.min(0), greatest: value.max(0) }
-    }
 
     /// Extends the range to an integer.
     #[inline]

@@ -7,13 +7,10 @@ mod replacement;
 mod under_way;
 
 use std::fs::{self, File};
-#[cfg(feature = "arrow")]
-use std::io::Seek;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use gpusort_order::key::ElementType;
-#[cfg(feature = "arrow")]
 use tempfile::SpooledTempFile;
 
 use self::folder::Folder;
@@ -57,7 +54,6 @@ enum Destination<'w> {
     /// A new file that will replace the file of its name.
     Replacing(Box<Replacement>),
     /// A destination that gets the bytes of this file at the end.
-    #[cfg(feature = "arrow")]
     Held(SpooledTempFile, Box<Destination<'w>>),
     /// Files of a folder, one after another.
     Folder(Box<Folder>),
@@ -128,10 +124,10 @@ impl<'w> Output<'w> {
                 if !metadata.is_file() {
                     return Ok(Self::to(Destination::Through(file), name));
                 }
+                #[cfg(unix)]
                 if is_kept_by_its_folder(&metadata, folder) {
-                    return Err(refused(
-                        "it belongs to another user, in a folder where only owners may replace files",
-                    ));
+                    let problem = "it belongs to another user, in a folder where only owners may replace files";
+                    return Err(refused(problem));
                 }
                 Some(file)
             }
@@ -143,15 +139,13 @@ impl<'w> Output<'w> {
             }
             Err(error) => return Err(failed(error)),
         };
+        let shown = human::path(folder);
         if !folder.is_dir() {
-            return Err(refused(&format!(
-                "the folder {} does not exist; create it first",
-                human::path(folder)
-            )));
+            return Err(refused(&format!("the folder {shown} does not exist; create it first")));
         }
-        let replacement = Replacement::new(&target, folder, existing).map_err(|error| {
-            refused(&format!("in folder {}: {}", human::path(folder), human::system(&error)))
-        })?;
+        let replacement = Replacement::new(&target, folder, existing);
+        let replacement = replacement
+            .map_err(|error| refused(&format!("in folder {shown}: {}", human::system(&error))))?;
         Ok(Self::to(Destination::Replacing(Box::new(replacement)), human::path(&target)))
     }
 
@@ -276,7 +270,6 @@ impl<'w> Output<'w> {
     }
 
     /// Holds the output in this file until [`Output::finish`]; new files need no such hold.
-    #[cfg(feature = "arrow")]
     pub fn held(self, spool: SpooledTempFile) -> Self {
         if let Destination::Replacing(_) | Destination::Folder(_) = self.to {
             return self;
@@ -322,7 +315,6 @@ impl Destination<'_> {
             Self::Replacing(replacement) => replacement.place(last),
             Self::Through(file) => replacement::close(&file),
             Self::Writer(..) => Ok(()),
-            #[cfg(feature = "arrow")]
             Self::Held(mut spool, mut to) => {
                 spool.rewind()?;
                 io::copy(&mut spool, &mut to)?;
@@ -340,7 +332,6 @@ impl Write for Destination<'_> {
             Self::Writer(writer) => writer.write(bytes),
             Self::Through(file) => file.write(bytes),
             Self::Replacing(replacement) => replacement.write(bytes),
-            #[cfg(feature = "arrow")]
             Self::Held(spool, _) => spool.write(bytes),
             Self::Folder(folder) => folder.write(bytes),
         }
@@ -364,22 +355,14 @@ pub fn stdout_is_open() -> bool {
 
 /// Returns true if the folder's sticky bit forbids replacing this file: only the owner of the file
 /// or the folder may.
+#[cfg(unix)]
 fn is_kept_by_its_folder(file: &fs::Metadata, folder: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-
-        const STICKY: u32 = 0o1000;
-        let us = rustix::process::geteuid().as_raw();
-        let keeps =
-            |folder: fs::Metadata| folder.mode() & STICKY != 0 && ![folder.uid(), file.uid()].contains(&us);
-        us != 0 && fs::metadata(folder).is_ok_and(keeps)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (file, folder);
-        false
-    }
+    use std::os::unix::fs::MetadataExt;
+    const STICKY: u32 = 0o1000;
+    let us = rustix::process::geteuid().as_raw();
+    let keeps =
+        |folder: fs::Metadata| folder.mode() & STICKY != 0 && ![folder.uid(), file.uid()].contains(&us);
+    us != 0 && fs::metadata(folder).is_ok_and(keeps)
 }
 
 /// Returns true if this path denotes a file descriptor, possibly of another process. Such links are

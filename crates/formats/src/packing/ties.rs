@@ -42,6 +42,8 @@ struct Group {
     bytes: usize,
 }
 
+/// Why a part of some records can be split off.
+const ALL: &str = "the equal records are all records";
 /// The mark of a removed record.
 const GONE: u32 = u32::MAX;
 
@@ -97,9 +99,12 @@ fn groups(order: &[u32], words: &[KeyBuf]) -> Vec<Range<usize>> {
             });
         });
     }
-    let mut groups = Vec::new();
-    for_each_equal(order.len(), |_, place| is_same[place], |range| groups.push(range));
-    groups
+    let mut end = 0;
+    let ranges = is_same.chunk_by(|_, &is_same| is_same).map(|same| {
+        end += same.len();
+        end - same.len()..end
+    });
+    ranges.filter(|range| range.len() > 1).collect()
 }
 
 /// The remainder of a text, or the class of a null.
@@ -147,7 +152,7 @@ impl<'a> Settling<'a> {
 
     /// Settles records with equal earlier keys and with equal first `bytes` of this key, given in input
     /// order.
-    fn settle(&self, records: &mut [u32], key: usize, bytes: usize) {
+    fn settle(&self, mut records: &mut [u32], key: usize, bytes: usize) {
         if records.len() < 2 {
             return;
         }
@@ -188,9 +193,9 @@ impl<'a> Settling<'a> {
                 for (place, (.., record)) in records.iter_mut().zip(&entries) {
                     *place = *record;
                 }
-                for_each_equal(records.len(), |a, b| entries[a].1 == entries[b].1, |range| {
-                    self.settle(&mut records[range], key + 1, 0);
-                });
+                for equal in entries.chunk_by(|a, b| a.1 == b.1) {
+                    self.settle(records.split_off_mut(..equal.len()).expect(ALL), key + 1, 0);
+                }
             }
             Some(columns) => {
                 let mut numbers: Vec<((u128, &[u8]), u32)> =
@@ -199,9 +204,9 @@ impl<'a> Settling<'a> {
                 for (place, (_, record)) in records.iter_mut().zip(&numbers) {
                     *place = *record;
                 }
-                for_each_equal(records.len(), |a, b| numbers[a].0 == numbers[b].0, |range| {
-                    self.settle(&mut records[range], key + 1, 0);
-                });
+                for equal in numbers.chunk_by(|a, b| a.0 == b.0) {
+                    self.settle(records.split_off_mut(..equal.len()).expect(ALL), key + 1, 0);
+                }
             }
         }
     }
@@ -238,20 +243,17 @@ impl<'a> Settling<'a> {
         for (place, pair) in records.iter_mut().zip(&pairs) {
             *place = pair.position;
         }
-        for_each_equal(
-            pairs.len(),
-            |a, b| pairs[a].key == pairs[b].key,
-            |equal| {
-                // A word also encodes the end of its text.
-                let is_over = next > key || has_ended(pairs[equal.start].key, &self.keys[key]);
-                let (key, bytes) = if is_over { (key + 1, 0) } else { (key, step) };
-                groups.push(Group {
-                    records: range.start + equal.start..range.start + equal.end,
-                    key,
-                    bytes,
-                });
-            },
-        );
+        let mut begin = range.start;
+        for equal in pairs.chunk_by(|a, b| a.key == b.key) {
+            let records = begin..begin + equal.len();
+            begin = records.end;
+            // A word also encodes the end of its text.
+            let is_over = next > key || has_ended(equal[0].key, &self.keys[key]);
+            let (key, bytes) = if is_over { (key + 1, 0) } else { (key, step) };
+            if records.len() > 1 {
+                groups.push(Group { records, key, bytes });
+            }
+        }
     }
 
     /// Returns the word of a number, and its tail.
@@ -265,19 +267,6 @@ impl<'a> Settling<'a> {
         let (piece, record) = self.places.at(record);
         let texts = columns[piece].texts().expect("the key is of texts");
         texts.get(record).map(|text| &text[bytes.min(text.len())..])
-    }
-}
-
-/// Calls `with` for each range of at least two equal neighbours.
-fn for_each_equal(count: usize, is_equal: impl Fn(usize, usize) -> bool, mut with: impl FnMut(Range<usize>)) {
-    let mut begin = 0;
-    for end in 1..=count {
-        if end == count || !is_equal(end - 1, end) {
-            if end - begin > 1 {
-                with(begin..end);
-            }
-            begin = end;
-        }
     }
 }
 

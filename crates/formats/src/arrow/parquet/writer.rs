@@ -12,7 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{RowGroupMetaData, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use crate::arrow::settings::{with_column, with_encoding};
 use crate::error::Error;
@@ -174,18 +174,16 @@ fn is_alike(one: &SchemaDescriptor, other: &SchemaDescriptor) -> bool {
     let columns = one.columns().iter().zip(other.columns());
     one.num_columns() == other.num_columns()
         && columns.into_iter().all(|(one, other)| {
-            let width = |column: &parquet::schema::types::ColumnDescriptor| {
-                if column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY { column.type_length() } else { 0 }
+            let form = |column: &ColumnDescriptor| {
+                let has_length = column.physical_type() == Type::FIXED_LEN_BYTE_ARRAY;
+                let levels = (column.max_def_level(), column.max_rep_level());
+                (column.physical_type(), has_length.then(|| column.type_length()), levels)
             };
             // A column that the file alone calls numbers would get values of another unit.
-            let is_typed = |column: &parquet::schema::types::ColumnDescriptor| {
+            let is_typed = |column: &ColumnDescriptor| {
                 column.logical_type_ref().is_some() || column.converted_type() != ConvertedType::NONE
             };
-            one.physical_type() == other.physical_type()
-                && is_typed(one) >= is_typed(other)
-                && width(one) == width(other)
-                && one.max_def_level() == other.max_def_level()
-                && one.max_rep_level() == other.max_rep_level()
+            form(one) == form(other) && is_typed(one) >= is_typed(other)
         })
 }
 
