@@ -139,13 +139,13 @@ impl<'w> Output<'w> {
             }
             Err(error) => return Err(failed(error)),
         };
-        let shown = human::path(folder);
         if !folder.is_dir() {
-            return Err(refused(&format!("the folder {shown} does not exist; create it first")));
+            let problem = format!("the folder {} does not exist; create it first", human::path(folder));
+            return Err(refused(&problem));
         }
-        let replacement = Replacement::new(&target, folder, existing);
-        let replacement = replacement
-            .map_err(|error| refused(&format!("in folder {shown}: {}", human::system(&error))))?;
+        let replacement = Replacement::new(&target, folder, existing).map_err(|error| {
+            refused(&format!("in folder {}: {}", human::path(folder), human::system(&error)))
+        })?;
         Ok(Self::to(Destination::Replacing(Box::new(replacement)), human::path(&target)))
     }
 

@@ -42,8 +42,6 @@ struct Group {
     bytes: usize,
 }
 
-/// Why a part of some records can be split off.
-const ALL: &str = "the equal records are all records";
 /// The mark of a removed record.
 const GONE: u32 = u32::MAX;
 
@@ -194,7 +192,8 @@ impl<'a> Settling<'a> {
                     *place = *record;
                 }
                 for equal in entries.chunk_by(|a, b| a.1 == b.1) {
-                    self.settle(records.split_off_mut(..equal.len()).expect(ALL), key + 1, 0);
+                    let equal = records.split_off_mut(..equal.len()).expect("each entry is a record");
+                    self.settle(equal, key + 1, 0);
                 }
             }
             Some(columns) => {
@@ -205,7 +204,8 @@ impl<'a> Settling<'a> {
                     *place = *record;
                 }
                 for equal in numbers.chunk_by(|a, b| a.0 == b.0) {
-                    self.settle(records.split_off_mut(..equal.len()).expect(ALL), key + 1, 0);
+                    let equal = records.split_off_mut(..equal.len()).expect("each number is a record's");
+                    self.settle(equal, key + 1, 0);
                 }
             }
         }
