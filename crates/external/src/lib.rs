@@ -73,7 +73,7 @@ pub fn check(
     if let InputKind::Bits(sources) = &how.kind {
         let found = elements::first_disorder(sources, how.by.order, unique, progress)?;
         return Ok(found.map(|(number, element, keys)| {
-            let order = how.by.order.map(sources[number].element());
+            let order = how.by.order.map(sources[number].element);
             let [before, value] = keys.map(|key| binary::shown(key, order));
             Disorder { place: format!("{}, element {element}", inputs[number].name()), value, before }
         }));

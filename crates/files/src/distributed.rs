@@ -181,7 +181,7 @@ impl Task<'_> {
     #[must_use]
     pub fn format(&self) -> (Format, Option<usize>) {
         let first = self.job.decisions.how.bits().and_then(<[BinaryInput]>::first);
-        (self.job.decisions.format, first.map(|source| source.element().bytes()))
+        (self.job.decisions.format, first.map(|source| source.element.bytes()))
     }
 
     /// The offset of the first record, after the header, and whether the first line ends with CR
@@ -368,7 +368,7 @@ impl Task<'_> {
     fn spec(&self, inputs: &[Input]) -> InputSpec {
         let mut how = self.job.decisions.how.clone();
         if let InputKind::Bits(sources) = &mut how.kind {
-            let element = sources[0].element();
+            let element = sources[0].element;
             *sources = inputs.iter().map(|it| BinaryInput::raw(it.clone(), element)).collect();
         }
         how

@@ -130,9 +130,9 @@ impl Job<'_> {
                         "the header of a .npy file needs the number of elements, which is known only at the end";
                     Error::options(problem).hinting(Hint::ToBinary)
                 })?;
-                let n = size / sources[0].element().bytes() as u64;
+                let n = size / sources[0].element.bytes() as u64;
                 let n = n.min(ask.selection.first.map_or(u64::MAX, |top| top as u64));
-                output.write_header(sources[0].element(), n)?;
+                output.write_header(sources[0].element, n)?;
             }
         }
         if let Some(bytes) = inputs.iter().map(Input::size).sum() {

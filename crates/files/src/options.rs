@@ -379,9 +379,9 @@ fn sources(
         _ => Ok(BinaryInput::raw(file.clone(), element.expect("binary has a type"))),
     };
     let sources = inputs.iter().map(source).collect::<Result<Vec<_>, _>>()?;
-    let first = sources[0].element();
+    let first = sources[0].element;
     for (source, file) in sources.iter().zip(inputs) {
-        let here = source.element();
+        let here = source.element;
         if let Some(asked) = element.filter(|&asked| asked != here) {
             return Err(Error::input(file.name(), format!("holds {here}")).hinting(Hint::OtherType(asked)));
         }

@@ -21,7 +21,8 @@ const MANY: u64 = 1 << 26;
 #[derive(Clone, Debug)]
 pub struct BinaryInput {
     input: Input,
-    element: ElementType,
+    /// The type of the elements.
+    pub element: ElementType,
     big_endian: bool,
     /// The number of elements according to the header, if there is one.
     pub count: Option<u64>,
@@ -52,11 +53,6 @@ impl BinaryInput {
         let source = Self { input, element, big_endian, count: Some(count), skip };
         source.check_file()?;
         Ok(source)
-    }
-
-    /// The type of the elements.
-    pub fn element(&self) -> ElementType {
-        self.element
     }
 
     /// Bytes of all elements, where known.

@@ -25,7 +25,7 @@ impl Job<'_> {
         let report = work(text.cancelled_by(&self.cancel))?;
         let start = Instant::now();
         let columns = self.decisions.columns.as_ref().expect("the columns of converted tables are known");
-        let table = TextTable::new(self.inputs[0].name(), Stored::spooled(spool)?, columns);
+        let table = TextTable { name: self.inputs[0].name(), stored: Stored::spooled(spool)?, columns };
         let schema = columns.schema();
         let (rows, bytes) = (report.records, table.size());
         let tables = Tables { rows, bytes, ..Tables::new(self, Vec::new(), schema.clone()) };
@@ -49,7 +49,7 @@ impl Job<'_> {
         let mut place = self.inputs[0].name();
         for input in self.inputs.iter().filter(|input| input.can_be_read_again()) {
             let stored = Stored::of(input, &self.temp_folder())?;
-            if let Some(line) = TextTable::new(input.name(), stored, columns).line_of(&row)? {
+            if let Some(line) = (TextTable { name: input.name(), stored, columns }).line_of(&row)? {
                 place = format!("{}:{line}", input.name());
                 break;
             }

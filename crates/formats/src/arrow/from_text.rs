@@ -220,16 +220,15 @@ fn line_at(bytes: &[u8], row: usize) -> &[u8] {
 
 /// A table in a text format.
 pub struct TextTable<'c> {
-    name: String,
-    stored: Stored,
-    columns: &'c TextColumns,
+    /// The name for messages.
+    pub name: String,
+    /// The bytes.
+    pub stored: Stored,
+    /// The columns.
+    pub columns: &'c TextColumns,
 }
 
-impl<'c> TextTable<'c> {
-    /// A table with these columns.
-    pub fn new(name: String, stored: Stored, columns: &'c TextColumns) -> Self {
-        Self { name, stored, columns }
-    }
+impl TextTable<'_> {
 
     /// Returns the size in bytes.
     pub fn size(&self) -> u64 {

@@ -243,7 +243,7 @@ impl Type {
                 let is_below_0 = whole == b"-0" && fraction.iter().any(|&digit| digit != b'0');
                 text.len() <= 38 && are_digits(fraction) && (is_below_0 || integer(whole).is_some())
             }
-            DataType::Date32 => text.len() == DAY && is_day(text),
+            DataType::Date32 => has_form(text, A_DAY),
             DataType::Timestamp(unit, zone) => {
                 // A pattern has eight letters before and behind the separator.
                 let (separator, places) = match self.spelling.as_bytes() {
@@ -257,8 +257,7 @@ impl Type {
                     return false;
                 };
                 let clock = &time[DAY + 1..];
-                let is_clock = clock[2] == b':' && clock[5] == b':' && clock[6] < b'6';
-                let are_numbers = clock.chunks(3).all(|number| are_digits(&number[..2]));
+                let is_clock = has_form(clock, b"00:00:00") && clock[6] < b'6';
                 let is_fraction = match (fraction, places) {
                     ([], b'f') => true,
                     ([b'.', digits @ ..], places) => {
@@ -271,7 +270,7 @@ impl Type {
                     }
                     _ => false,
                 };
-                is_day(time) && time[DAY] == separator && is_clock && are_numbers && is_fraction
+                has_form(&time[..DAY], A_DAY) && time[DAY] == separator && is_clock && is_fraction
             }
             _ => false,
         }
@@ -309,16 +308,14 @@ impl Type {
     }
 }
 
-/// The number of letters of a day.
-const DAY: usize = "2026-11-21".len();
+/// The form of a day, and its number of letters.
+const A_DAY: &[u8; DAY] = b"0000-00-00";
+const DAY: usize = 10;
 
-/// Returns true if a text begins with a day.
-fn is_day(text: &[u8]) -> bool {
-    are_digits(&text[..4])
-        && text[4] == b'-'
-        && are_digits(&text[5..7])
-        && text[7] == b'-'
-        && are_digits(&text[8..DAY])
+/// Returns true if a text has digits where the form has zeros, and otherwise the letters of the form.
+fn has_form(text: &[u8], form: &[u8]) -> bool {
+    let is_like = |(byte, of_form): (&u8, &u8)| byte == of_form || *of_form == b'0' && byte.is_ascii_digit();
+    text.len() == form.len() && text.iter().zip(form).all(is_like)
 }
 
 fn are_digits(text: &[u8]) -> bool {

@@ -108,9 +108,7 @@ impl ChunkReader for Stored {
         Ok(match self.clone() {
             Self::File(file, size) => Box::new(BufReader::new(ByAllCores { file, at: start, size })),
             Self::Memory(bytes) => {
-                let mut reader = Cursor::new(bytes);
-                reader.set_position(start);
-                Box::new(reader)
+                Box::new(Cursor::new(bytes.slice(start.min(bytes.len() as u64) as usize..)))
             }
         })
     }

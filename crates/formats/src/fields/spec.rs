@@ -88,7 +88,7 @@ impl InputSpec {
 
     /// Returns the element type of binary inputs; `None` for text.
     pub fn element(&self) -> Option<ElementType> {
-        self.bits()?.first().map(BinaryInput::element)
+        self.bits()?.first().map(|source| source.element)
     }
 
     /// Returns the names of the kinds of the keys, separated by commas, or of the element type.

@@ -253,10 +253,8 @@ impl Input {
     /// its end, beyond which a terminal may go on.
     pub fn begun(self, bytes: Vec<u8>, rest: Option<Opened>) -> Self {
         let read = io::Cursor::new(bytes);
-        let begun = match rest {
-            Some(rest) => Self::reader(self.name(), read.chain(rest.reader)),
-            None => Self::reader(self.name(), read),
-        };
+        let rest = rest.map_or_else(|| Box::new(io::empty()) as Box<_>, |rest| rest.reader);
+        let begun = Self::reader(self.name(), read.chain(rest));
         self.with(|it| it.begun = Some(begun))
     }
 

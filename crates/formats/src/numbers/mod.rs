@@ -10,8 +10,6 @@ mod files;
 pub(super) mod integers;
 pub mod span;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use gpusort_order::key::{ElementType, KeyMap, Word};
 
 use self::integers::Integers;
@@ -73,11 +71,6 @@ fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<PrintedNumb
 fn read_pieces<T: Send>(text: &Text, read: impl Fn(&[u8]) -> Option<T> + Sync) -> Option<Vec<T>> {
     let size = piece_size(text.bytes.len());
     let of_part = |part: &TextPart| fields::pieces(&text.bytes, part.range.clone(), Fields::Tokens, size);
-    let is_refused = AtomicBool::new(false);
-    let read_piece = |piece| {
-        let read = if is_refused.load(Ordering::Relaxed) { None } else { read(&text.bytes[piece]) };
-        is_refused.fetch_or(read.is_none(), Ordering::Relaxed);
-        read
-    };
-    map_parts(text.parts.iter().flat_map(of_part), read_piece).into_iter().collect()
+    let pieces = text.parts.iter().flat_map(of_part);
+    map_parts(pieces, |piece| read(&text.bytes[piece])).into_iter().collect()
 }

@@ -180,11 +180,10 @@ fn read_as(
 
 /// The type with views of texts, and with the values of dictionaries.
 fn as_view(kind: &DataType) -> DataType {
-    match kind {
+    match as_values(kind) {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
         DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
-        DataType::Dictionary(_, values) => as_view(values),
-        kind => map_within(kind, &mut as_values),
+        kind => kind,
     }
 }
 
