@@ -121,7 +121,8 @@ impl<'a, W: KeyWidth> ElementSource<'a, W> {
                 }
                 let opened = source.opened(opened)?;
                 let part = Vec::new();
-                let input = ElementInput { source, opened, refuses_nan, last: None, part, bytes: 0, number: 0 };
+                let input =
+                    ElementInput { source, opened, refuses_nan, last: None, part, bytes: 0, number: 0 };
                 Origin::Input(Box::new(input))
             }
         };

@@ -12,8 +12,7 @@
 use std::io::Write;
 
 use gpusort_formats::batch::{Batches, shown};
-use gpusort_formats::fields::Head;
-use gpusort_formats::fields::InputSpec;
+use gpusort_formats::fields::{Head, InputSpec};
 use gpusort_formats::keys;
 use gpusort_formats::output::Output;
 use gpusort_formats::piece::Piece;

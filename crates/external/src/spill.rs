@@ -9,8 +9,7 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Write};
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 

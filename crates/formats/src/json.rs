@@ -185,10 +185,7 @@ pub fn elements(array: &[u8]) -> Vec<Option<&[u8]>> {
 }
 
 /// Returns the values within a value. `named` returns the name at a place and the start of the value.
-fn children<T>(
-    value: &[u8],
-    named: impl Fn(&Line, usize) -> Option<(T, usize)>,
-) -> Vec<(T, Option<&[u8]>)> {
+fn children<T>(value: &[u8], named: impl Fn(&Line, usize) -> Option<(T, usize)>) -> Vec<(T, Option<&[u8]>)> {
     let mut scan = Line { bytes: value, paths: &NOTHING, places: &mut [] };
     let (mut children, mut at) = (Vec::new(), 0);
     loop {

@@ -176,4 +176,3 @@ pub fn piece_size(text: usize) -> usize {
         many => (many / parallel::threads() / 4).clamp(PIECE.start, PIECE.end),
     }
 }
-

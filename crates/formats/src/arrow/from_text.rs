@@ -229,7 +229,6 @@ pub struct TextTable<'c> {
 }
 
 impl TextTable<'_> {
-
     /// Returns the size in bytes.
     pub fn size(&self) -> u64 {
         self.stored.size()

@@ -252,4 +252,3 @@ impl Encoder for Value<'_> {
         self.problem.get_or_init(|| problem);
     }
 }
-

@@ -580,7 +580,6 @@ impl<'a> Rows<'a> {
         let (field, key) = (&self.bytes[self.places[key].clone()], &self.layout.keys[key]);
         if key.may_span(self.layout.dialect.fields) { key.shown_of_rest(field) } else { field }
     }
-
 }
 
 /// The survey of all keys.

@@ -82,9 +82,9 @@ pub const UNCLOSED: &str = "a quote opened in this row is never closed";
 /// Divides a range of a table into pieces of about `size` bytes, cut at probable row boundaries. A
 /// stray quote may lead to a wrong cut, which shows after parsing the piece before the cut.
 pub fn pieces(bytes: &[u8], range: Range<usize>, fields: Fields, size: usize) -> Vec<Range<usize>> {
-    let cuts = cuts(bytes, range.clone(), fields, size);
-    let ends = cuts.iter().skip(1).copied().chain([range.end]);
-    cuts.iter().zip(ends).map(|(&start, end)| start..end).collect()
+    let mut cuts = cuts(bytes, range.clone(), fields, size);
+    cuts.push(range.end);
+    cuts.windows(2).map(|ends| ends[0]..ends[1]).collect()
 }
 
 /// Finds the end of a row too long for memory, block by block.

@@ -16,7 +16,6 @@ pub struct Span {
 }
 
 impl Span {
-
     /// Extends the range to an integer.
     #[inline]
     pub fn push(&mut self, value: i128) {

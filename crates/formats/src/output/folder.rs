@@ -55,10 +55,10 @@ impl Folder {
         self.files.iter_mut().try_for_each(Replacement::complete)?;
         let name_all = || {
             for number in 0..self.files.len() {
-                let named = match self.files[number].target.try_exists()? {
-                    true => Err(ErrorKind::AlreadyExists.into()),
-                    false => self.files[number].name_it(),
-                };
+                let exists = self.files[number].target.try_exists();
+                let named = exists.and_then(|exists| {
+                    if exists { Err(ErrorKind::AlreadyExists.into()) } else { self.files[number].name_it() }
+                });
                 if named.is_err() {
                     let _ = self.files[..number].iter().try_for_each(|file| fs::remove_file(&file.target));
                     return named;

@@ -126,7 +126,8 @@ impl<'w> Output<'w> {
                 }
                 #[cfg(unix)]
                 if is_kept_by_its_folder(&metadata, folder) {
-                    let problem = "it belongs to another user, in a folder where only owners may replace files";
+                    let problem =
+                        "it belongs to another user, in a folder where only owners may replace files";
                     return Err(refused(problem));
                 }
                 Some(file)

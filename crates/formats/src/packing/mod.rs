@@ -41,8 +41,7 @@ pub fn words(
     let are_halves = is_alone && all.iter().all(|keys| keys.high().is_some());
     let (mut codes, mut ties, mut halves_serve) = (Vec::new(), None, false);
     for (key, &order) in orders.iter().enumerate() {
-        let texts: Vec<&TextColumn> =
-            all.iter().filter_map(|keys| keys.columns.get(key)?.texts()).collect();
+        let texts: Vec<&TextColumn> = all.iter().filter_map(|keys| keys.columns.get(key)?.texts()).collect();
         if texts.is_empty() {
             match codes_of_numbers(all, key, order, are_halves) {
                 Some(of_numbers) => codes.extend(of_numbers),

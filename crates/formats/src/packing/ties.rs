@@ -150,7 +150,7 @@ impl<'a> Settling<'a> {
 
     /// Settles records with equal earlier keys and with equal first `bytes` of this key, given in input
     /// order.
-    fn settle(&self, mut records: &mut [u32], key: usize, bytes: usize) {
+    fn settle(&self, records: &mut [u32], key: usize, bytes: usize) {
         if records.len() < 2 {
             return;
         }
@@ -173,41 +173,38 @@ impl<'a> Settling<'a> {
             }
             None => {}
             Some(columns @ [Column::Texts(TextColumn { order, .. }), ..]) => {
-                // Words, remainders of texts, records.
-                let mut entries: Vec<(u64, Rest, u32)> =
-                    records.iter().map(|&record| (0, self.rest(columns, record, bytes), record)).collect();
-                let first = entries[0].1.unwrap_or_default();
-                let shared = |(_, rest, _): &(u64, Rest, u32)| common(rest.unwrap_or_default(), first);
+                // Words and remainders of texts, records.
+                let mut entries: Vec<((u64, Rest), u32)> =
+                    records.iter().map(|&record| ((0, self.rest(columns, record, bytes)), record)).collect();
+                let first = entries[0].0.1.unwrap_or_default();
+                let shared = |((_, rest), _): &((u64, Rest), u32)| common(rest.unwrap_or_default(), first);
                 let alike = entries.iter().map(shared).min().unwrap_or(0);
-                for (word, rest, _) in &mut entries {
+                for ((word, rest), _) in &mut entries {
                     *rest = rest.map(|rest| &rest[alike..]);
                     *word = word_of(*rest, *order);
                 }
-                entries.sort_unstable_by(|a, b| {
-                    let by_text = || a.1.unwrap_or_default().cmp(b.1.unwrap_or_default());
+                entries.sort_unstable_by(|((word, rest), record), ((other_word, other_rest), other)| {
+                    let by_text = || rest.unwrap_or_default().cmp(other_rest.unwrap_or_default());
                     let in_order = || if order.descending { by_text().reverse() } else { by_text() };
-                    a.0.cmp(&b.0).then_with(in_order).then(a.2.cmp(&b.2))
+                    word.cmp(other_word).then_with(in_order).then(record.cmp(other))
                 });
-                for (place, (.., record)) in records.iter_mut().zip(&entries) {
-                    *place = *record;
-                }
-                for equal in entries.chunk_by(|a, b| a.1 == b.1) {
-                    let equal = records.split_off_mut(..equal.len()).expect("each entry is a record");
-                    self.settle(equal, key + 1, 0);
-                }
+                self.place(records, &entries, key + 1);
             }
             Some(columns) => {
                 let mut numbers: Vec<((u128, &[u8]), u32)> =
                     records.iter().map(|&record| (self.number(columns, record), record)).collect();
                 numbers.sort_unstable();
-                for (place, (_, record)) in records.iter_mut().zip(&numbers) {
-                    *place = *record;
-                }
-                for equal in numbers.chunk_by(|a, b| a.0 == b.0) {
-                    let equal = records.split_off_mut(..equal.len()).expect("each number is a record's");
-                    self.settle(equal, key + 1, 0);
-                }
+                self.place(records, &numbers, key + 1);
             }
+        }
+    }
+
+    /// Puts records in this order, and settles the keys from `key` on where the values beside them are equal.
+    fn place<T: PartialEq>(&self, mut records: &mut [u32], order: &[(T, u32)], key: usize) {
+        records.iter_mut().zip(order).for_each(|(place, (_, record))| *place = *record);
+        for equal in order.chunk_by(|a, b| a.0 == b.0) {
+            let equal = records.split_off_mut(..equal.len()).expect("the order has all records");
+            self.settle(equal, key, 0);
         }
     }
 
