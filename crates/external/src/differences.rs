@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use gpusort_formats::file::fill;
 use gpusort_order::key::Word;
 
-use crate::key_buf::{Block, KeyBuf, by_width};
+use crate::key_buf::{KeyBuf, by_width};
 use crate::parallel::map_parts;
 
 /// The number of keys of a block.
@@ -31,17 +31,14 @@ pub fn write(keys: &KeyBuf, to: &mut (impl Write + ?Sized)) -> io::Result<u64> {
     /// The number of keys that justifies a parallel task; also the number written together.
     const PART: usize = KEYS << 6;
     const MANY: usize = PART << 6;
-    fn write<W: Word>(blocks: &[Block<W>], to: &mut (impl Write + ?Sized)) -> io::Result<u64> {
-        let mut bytes = 0;
-        for keys in blocks.iter().flat_map(|keys| keys.chunks(MANY)) {
-            for part in map_parts(keys.chunks(PART), encoded) {
-                to.write_all(&part)?;
-                bytes += part.len() as u64;
-            }
+    let mut bytes = 0;
+    by_width!(keys, blocks => for keys in blocks.iter().flat_map(|keys| keys.chunks(MANY)) {
+        for part in map_parts(keys.chunks(PART), encoded) {
+            to.write_all(&part)?;
+            bytes += part.len() as u64;
         }
-        Ok(bytes)
-    }
-    by_width!(keys, blocks => write(blocks, to))
+    });
+    Ok(bytes)
 }
 
 fn encoded<W: Word>(keys: &[W]) -> Vec<u8> {

@@ -98,7 +98,7 @@ impl MergeSource for RecordSource<'_> {
                 let show = |piece: &Piece, record, key| shown(piece, record, batches.how, key);
                 if let Some((piece, record, found)) = self.last.follow(&show, &pieces, None) {
                     pieces.truncate(piece + 1);
-                    pieces[piece].truncate(record);
+                    pieces[piece].keys.truncate(record);
                     *wrong = Some(not_sorted(found));
                 }
                 (pieces, !batches.is_over())

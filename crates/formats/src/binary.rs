@@ -10,7 +10,7 @@ use super::npy;
 use super::records::{Print, write_text};
 use super::text::BLOCK;
 use crate::error::{Error, Hint};
-use crate::key_buf::{Block, KeyBuf, by_width};
+use crate::key_buf::{KeyBuf, by_width};
 use crate::order::{KeyOrder, Nulls};
 use crate::parallel::{self, map_into};
 
@@ -253,36 +253,36 @@ pub fn shown(key: u64, order: KeyMap) -> String {
 /// # Errors
 ///
 /// I/O errors.
-pub fn write(keys: &KeyBuf, order: KeyMap, to: &mut impl Write, progress: impl FnMut(u64)) -> io::Result<()> {
-    by_width!(keys, blocks => write_blocks(blocks, order, to, progress))
-}
-
-fn write_blocks<W: Word>(
-    blocks: &[Block<W>],
+pub fn write(
+    keys: &KeyBuf,
     order: KeyMap,
     to: &mut impl Write,
     mut progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    let (size, map) = (order.element.bytes(), W::map(order));
-    let mut converted = Vec::new();
+    let (size, most) = (order.element.bytes(), BLOCK / 4 / order.element.key_words().count() as usize);
     let mut written = 0;
-    for keys in blocks.iter().flat_map(|block| block.chunks(BLOCK / size_of::<W>())) {
-        let words = if order.is_bits() {
-            keys
-        } else {
-            converted.resize(keys.len(), W::default());
-            // The conversion to little-endian bytes is also the conversion from them.
-            map_into(keys, &mut converted, |key| W::from_le(key.bits(map)));
-            &converted[..]
-        };
-        let byte = |word: &W, number: usize| bytemuck::bytes_of(word)[number];
-        match size {
-            1 => to.write_all(&parallel::map(words, |word| byte(word, 0)))?,
-            2 => to.write_all(parallel::map(words, |word| [0, 1].map(|at| byte(word, at))).as_flattened())?,
-            _ => to.write_all(bytemuck::cast_slice(words))?,
+    by_width!(keys, blocks => {
+        let (map, mut converted) = (Word::map(order), Vec::new());
+        for keys in blocks.iter().flat_map(|block| block.chunks(most)) {
+            let words = if order.is_bits() {
+                keys
+            } else {
+                converted.resize(keys.len(), Default::default());
+                // The conversion to little-endian bytes is also the conversion from them.
+                map_into(keys, &mut converted, |key| Word::from_le(key.bits(map)));
+                &converted[..]
+            };
+            let byte = |word: &_, number: usize| bytemuck::bytes_of(word)[number];
+            match size {
+                1 => to.write_all(&parallel::map(words, |word| byte(word, 0)))?,
+                2 => {
+                    to.write_all(parallel::map(words, |word| [0, 1].map(|at| byte(word, at))).as_flattened())?;
+                }
+                _ => to.write_all(bytemuck::cast_slice(words))?,
+            }
+            written += words.len() as u64;
+            progress(written);
         }
-        written += words.len() as u64;
-        progress(written);
-    }
+    });
     Ok(())
 }

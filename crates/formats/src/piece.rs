@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 #[cfg(feature = "arrow")]
 use arrow_array::RecordBatch;
-use gpusort_order::key::KeyMap;
+use gpusort_order::key::{KeyMap, Word};
 
 use super::keys::{self, Keys};
 use super::records::Print;
 use super::records::range::Range;
 use super::text::Text;
-use crate::key_buf::{KeyBuf, KeyWidth, by_width};
+use crate::key_buf::{KeyBuf, by_width};
 use crate::order::KeyOrder;
 use crate::parallel::map_parts;
 
@@ -80,18 +80,15 @@ impl Piece {
         orders: &[KeyOrder],
         is_text: bool,
     ) -> Vec<Self> {
-        fn words<W: KeyWidth>(keys: &[W], map: KeyMap, rules: KeyOrder, is_text: bool) -> Keys {
-            let of_word = W::map(map);
-            Keys::of_words(keys.iter().map(|&key| match is_text {
-                true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, rules),
-                false => keys::whole(key.into()),
-            }))
-        }
         /// The number of keys that justifies a parallel task.
         const PART: usize = 1 << 16;
         by_width!(keys, blocks => {
+            let of_word = Word::map(map);
             map_parts(blocks.iter().flat_map(|block| block.chunks(PART)), |block| {
-                let mut keys = words(block, map, orders[0], is_text);
+                let mut keys = Keys::of_words(block.iter().map(|&key| match is_text {
+                    true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, orders[0]),
+                    false => keys::whole(key.into()),
+                }));
                 if let Some(&order) = orders.get(1) {
                     keys = keys.with_lines(order, map.descending, print);
                 }
@@ -207,10 +204,6 @@ impl Piece {
         }
     }
 
-    /// Keeps only the first `records` records.
-    pub fn truncate(&mut self, records: usize) {
-        self.keys.truncate(records);
-    }
 }
 
 /// Appends a range of a text.

@@ -169,7 +169,7 @@ pub fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
     }
     // Counts the rows with another number of fields than the row before.
     let differing = |start: Option<usize>| {
-        let mut at = start?;
+        let Some(mut at) = start else { return (true, usize::MAX) };
         let (mut before, mut count, mut rows) = (None, 0, 0);
         while rows < ROWS
             && let Some((next, columns)) = for_each_field(bytes, at, fields, usize::MAX, |_, _| {})
@@ -178,14 +178,10 @@ pub fn probable_row(bytes: &[u8], fields: Fields) -> Option<usize> {
             (before, at, rows) = (Some(columns), next, rows + 1);
         }
         // A row without an end does not count.
-        Some((rows == 0, count))
+        (rows == 0, count)
     };
     let inside = end_of_row(&[&[QUOTE], bytes].concat(), 0, fields).map(|end| end - 1);
-    match (differing(outside), differing(inside)) {
-        (Some(one), Some(other)) if other < one => inside,
-        (None, Some(_)) => inside,
-        _ => outside,
-    }
+    if differing(inside) < differing(outside) { inside } else { outside }
 }
 
 /// Returns the end of the first row of an input, after comments and the header; `None` if the row is

@@ -79,43 +79,35 @@ pub(super) fn touch<T: Copy>(
 pub fn write_text(
     keys: KeyBuf,
     order: KeyMap,
-    print: Print,
-    to: &mut impl Write,
-    progress: impl FnMut(u64),
-) -> io::Result<()> {
-    by_width!(keys, keys => elements(&in_one(keys), order, print, to, progress))
-}
-
-fn elements<W: Word + itoa::Integer>(
-    keys: &[W],
-    order: KeyMap,
     form: Print,
     to: &mut impl Write,
     progress: impl FnMut(u64),
 ) -> io::Result<()> {
-    let map = W::map(order);
     let expected = if order.element.is_float() && form == Print::Shortest { 20 } else { 12 };
-    print::write(keys, expected, to, progress, |keys, lines| {
-        let elements = keys.iter().map(|key| key.bits(map));
-        let bits = elements.clone().map(Into::<u64>::into);
-        match (order.element.layout(), form) {
-            ((16, Form::Float { .. }), _) => {
-                bits.for_each(|bits| push_half(f16::from_bits(bits as u16), lines));
+    by_width!(keys, keys => {
+        let map = Word::map(order);
+        print::write(&in_one(keys), expected, to, progress, |keys, lines| {
+            let elements = keys.iter().map(|key| key.bits(map));
+            let bits = elements.clone().map(u64::from);
+            match (order.element.layout(), form) {
+                ((16, Form::Float { .. }), _) => {
+                    bits.for_each(|bits| push_half(f16::from_bits(bits as u16), lines));
+                }
+                ((32, Form::Float { .. }), _) => {
+                    bits.for_each(|bits| push_float(f32::from_bits(bits as u32), lines));
+                }
+                ((_, Form::Float { .. }), Print::Shortest) => {
+                    bits.for_each(|bits| push_float(f64::from_bits(bits), lines));
+                }
+                ((_, Form::Float { .. }), Print::Fixed(digits)) => {
+                    bits.for_each(|bits| push_fixed(f64::from_bits(bits), digits, lines));
+                }
+                ((width, Form::Signed), _) => bits.for_each(|bits| {
+                    push_integer(bits.cast_signed() << (64 - width) >> (64 - width), lines);
+                }),
+                ((_, Form::Unsigned), _) => elements.for_each(|element| push_integer(element, lines)),
             }
-            ((32, Form::Float { .. }), _) => {
-                bits.for_each(|bits| push_float(f32::from_bits(bits as u32), lines));
-            }
-            ((_, Form::Float { .. }), Print::Shortest) => {
-                bits.for_each(|bits| push_float(f64::from_bits(bits), lines));
-            }
-            ((_, Form::Float { .. }), Print::Fixed(digits)) => {
-                bits.for_each(|bits| push_fixed(f64::from_bits(bits), digits, lines));
-            }
-            ((width, Form::Signed), _) => bits.for_each(|bits| {
-                push_integer(bits.cast_signed() << (64 - width) >> (64 - width), lines);
-            }),
-            ((_, Form::Unsigned), _) => elements.for_each(|element| push_integer(element, lines)),
-        }
+        })
     })
 }
 
