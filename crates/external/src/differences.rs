@@ -134,12 +134,10 @@ impl KeyReader {
             let count = fill(&mut self.bytes[rest..], |room, _| self.reader.read(room))?;
             self.bytes.truncate(rest + count);
             if count == 0 {
-                let is_whole = rest == 0 && self.left == 0;
-                return if is_whole {
-                    Ok(keys.len() > begin)
-                } else {
-                    Err(io::ErrorKind::UnexpectedEof.into())
-                };
+                if rest > 0 || self.left > 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                return Ok(keys.len() > begin);
             }
         }
         Ok(true)

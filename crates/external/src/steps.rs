@@ -201,8 +201,8 @@ pub fn merge_runs<S: MergeSource, T: Send>(
 
 /// Reads more of the runs with little left in memory.
 pub(crate) fn read_more<S: MergeSource>(runs: &mut [RunCursor<S>]) -> Result<(), Error> {
-    let low: Vec<&mut RunCursor<S>> = runs.iter_mut().filter(|run| run.is_low()).collect();
-    let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.into_iter().partition(|run| run.source.is_ready());
+    let low = runs.iter_mut().filter(|run| run.is_low());
+    let (mut ready, mut waiting): (Vec<_>, Vec<_>) = low.partition(|run| run.source.is_ready());
     // A small read does not justify waking another thread.
     if ready.iter().map(|run| run.missing()).sum::<usize>() < LITTLE {
         ready.iter_mut().for_each(|run| run.read());

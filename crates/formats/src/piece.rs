@@ -203,7 +203,6 @@ impl Piece {
             Bytes::Rows { row, .. } => row * (to - from),
         }
     }
-
 }
 
 /// Appends a range of a text.

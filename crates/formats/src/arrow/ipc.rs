@@ -69,7 +69,7 @@ impl File {
                     }
                     dictionaries.push(current.clone());
                 }
-                let body = body(&stored, &block)?;
+                let body = body(&stored, &block, &message)?;
                 read_dictionary(&body, header, &schema, &mut current, &message.version())?;
             } else if let Some(header) = message.header_as_record_batch() {
                 compression = compression.or(header.compression().map(|compression| compression.codec()));
@@ -104,11 +104,10 @@ impl File {
             let head = self.stored.at(block.offset().unsigned_abs(), metadata_length(block))?;
             let message = message(&head)?;
             let header = message.header_as_record_batch().ok_or("missing record batch")?;
-            let (body, dictionaries) = (body(&self.stored, block)?, &self.dictionaries[*dictionaries]);
+            let body = body(&self.stored, block, &message)?;
+            let (schema, dictionaries) = (self.schema.clone(), &self.dictionaries[*dictionaries]);
             let version = message.version();
-            let schema = self.schema.clone();
-            read_record_batch(&body, header, schema, dictionaries, Some(columns), &version)
-                .map_err(Problem::from)
+            Ok::<_, Problem>(read_record_batch(&body, header, schema, dictionaries, Some(columns), &version)?)
         });
         Box::new(std::iter::once(batch))
     }
@@ -216,18 +215,16 @@ fn message(metadata: &[u8]) -> Result<Message<'_>, Problem> {
 }
 
 /// The bytes of a message behind its metadata.
-fn body(stored: &Stored, block: &Block) -> Result<Buffer, Problem> {
-    let length = metadata_length(block) + usize::try_from(block.bodyLength())?;
-    let bytes = Buffer::from(stored.at(block.offset().unsigned_abs(), length)?);
-    check_lengths(&bytes, block)?;
-    Ok(bytes.slice(metadata_length(block)))
+fn body(stored: &Stored, block: &Block, message: &Message) -> Result<Buffer, Problem> {
+    let begin = block.offset().unsigned_abs() + metadata_length(block) as u64;
+    let body = Buffer::from(stored.at(begin, usize::try_from(block.bodyLength())?)?);
+    check_lengths(&body, message)?;
+    Ok(body)
 }
 
 /// Checks that no compressed buffer claims more bytes than it can hold, since arrow-rs allocates the claimed
 /// size before decompression.
-fn check_lengths(bytes: &[u8], block: &Block) -> Result<(), Problem> {
-    let (metadata, body) = bytes.split_at(metadata_length(block));
-    let message = message(metadata)?;
+fn check_lengths(body: &[u8], message: &Message) -> Result<(), Problem> {
     let batch = match message.header_as_dictionary_batch() {
         Some(dictionary) => dictionary.data(),
         None => message.header_as_record_batch(),

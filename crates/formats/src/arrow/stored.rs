@@ -44,13 +44,10 @@ impl Stored {
         }
         let (mut opened, mut spool) = (input.open()?, spooled_tempfile_in(FEW, folder));
         let mut block = vec![0; STEP];
-        loop {
-            let count = opened.read_some(&mut block)?;
-            if count == 0 {
-                return Self::spooled(spool);
-            }
+        while let count @ 1.. = opened.read_some(&mut block)? {
             spool.write_all(&block[..count]).map_err(spooling)?;
         }
+        Self::spooled(spool)
     }
 
     /// The bytes written to a spool.
