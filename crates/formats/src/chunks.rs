@@ -319,10 +319,7 @@ impl<'a> Chunks<'a> {
     /// Returns the text of a single, unread input, read by all cores, if the input is a file larger than a
     /// block that fits whole.
     fn whole_file(&mut self) -> Result<Option<Text>, Error> {
-        let [input] = self.inputs else { return Ok(None) };
-        if self.bytes > 0 {
-            return Ok(None);
-        }
+        let ([input], 0) = (self.inputs, self.bytes) else { return Ok(None) };
         let file = input.open_regular()?.filter(|file| file.size > BLOCK as u64);
         let Some(file) = file else { return Ok(None) };
         let fits = self.fits_in_any_case(file.size);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt32Array, UInt64Array, make_array};
 use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
 use arrow_select::take::take;
 
 use super::arrays::{converted, joined, within};
@@ -46,31 +46,26 @@ impl Dictionaries {
         for (number, table) in tables.iter().enumerate() {
             match table {
                 Table::Arrow(file) => {
-                    for (column, field) in file.schema.fields().iter().enumerate() {
-                        each_field(&mut vec![column], field, &mut |path, field| {
-                            file.dictionaries(field)
-                                .try_for_each(|values| all.add(path, number, table, values))
-                        })?;
-                    }
+                    each_field(&mut Vec::new(), file.schema.fields(), &mut |path, field| {
+                        file.dictionaries(field).try_for_each(|values| all.add(path, number, table, values))
+                    })?
                 }
                 Table::Parquet(_) => all.read(number, table)?,
             }
         }
-        for (column, field) in schema.fields().iter().enumerate() {
-            each_field(&mut vec![column], field, &mut |path, field| {
-                let DataType::Dictionary(keys, kind) = field.data_type() else { return Ok(()) };
-                let values = all.0.entry(path.to_vec()).or_default();
-                let values = values.all.insert(joined(kind, &mem::take(&mut values.chunks)).map_err(failed)?);
-                let last: ArrayRef = Arc::new(UInt64Array::from(vec![values.len().saturating_sub(1) as u64]));
-                converted(&last, keys).map(drop).map_err(|_| {
-                    let (name, count) = (quoted(schema.field(column).name()), values.len());
-                    Error::options(format!(
-                        "the dictionaries of column '{name}' have {count} values, too many for {keys} keys; cast the \
-                         column to the type of its values"
-                    ))
-                })
-            })?;
-        }
+        each_field(&mut Vec::new(), schema.fields(), &mut |path, field| {
+            let DataType::Dictionary(keys, kind) = field.data_type() else { return Ok(()) };
+            let values = all.0.entry(path.to_vec()).or_default();
+            let values = values.all.insert(joined(kind, &mem::take(&mut values.chunks)).map_err(failed)?);
+            let last: ArrayRef = Arc::new(UInt64Array::from(vec![values.len().saturating_sub(1) as u64]));
+            converted(&last, keys).map(drop).map_err(|_| {
+                let (name, count) = (quoted(schema.field(path[0]).name()), values.len());
+                Error::options(format!(
+                    "the dictionaries of column '{name}' have {count} values, too many for {keys} keys; cast the \
+                     column to the type of its values"
+                ))
+            })
+        })?;
         Ok(all)
     }
 
@@ -79,12 +74,10 @@ impl Dictionaries {
         /// The rows of a batch.
         const ROWS: usize = 1 << 16;
         let mut columns = Vec::new();
-        for (column, field) in table.schema().fields().iter().enumerate() {
-            each_field(&mut vec![column], field, &mut |path, _| {
-                columns.push(path[0]);
-                Ok(())
-            })?;
-        }
+        each_field(&mut Vec::new(), table.schema().fields(), &mut |path, _| {
+            columns.push(path[0]);
+            Ok(())
+        })?;
         columns.dedup();
         if columns.is_empty() {
             return Ok(());
@@ -234,14 +227,18 @@ type Take<'a> = &'a mut dyn FnMut(&[usize], &Field) -> Result<(), Error>;
 /// A callback that makes an array of a dictionary's path and array.
 type Make<'a> = &'a mut dyn FnMut(&[usize], &ArrayRef) -> Result<ArrayRef, ArrowError>;
 
-/// Calls `take` with each dictionary within a field.
-fn each_field(path: &mut Vec<usize>, field: &Field, take: Take) -> Result<(), Error> {
-    if matches!(field.data_type(), DataType::Dictionary(..)) {
-        return take(path, field);
-    }
-    for (number, field) in within(field.data_type()).into_iter().enumerate() {
+/// Calls `take` with each dictionary within these fields, which are at `path`.
+fn each_field<'f>(
+    path: &mut Vec<usize>,
+    fields: impl IntoIterator<Item = &'f FieldRef>,
+    take: Take,
+) -> Result<(), Error> {
+    for (number, field) in fields.into_iter().enumerate() {
         path.push(number);
-        each_field(path, field, take)?;
+        match field.data_type() {
+            DataType::Dictionary(..) => take(path, field)?,
+            kind => each_field(path, within(kind), take)?,
+        }
         path.pop();
     }
     Ok(())
