@@ -7,8 +7,8 @@ use arrow_array::RecordBatch;
 use gpusort_order::key::{KeyMap, Word};
 
 use super::keys::{self, Keys};
-use super::records::Print;
 use super::records::range::Range;
+use super::records::{Print, wide};
 use super::text::Text;
 use crate::key_buf::{KeyBuf, by_width};
 use crate::order::KeyOrder;
@@ -86,8 +86,8 @@ impl Piece {
             let of_word = Word::map(map);
             map_parts(blocks.iter().flat_map(|block| block.chunks(PART)), |block| {
                 let mut keys = Keys::of_words(block.iter().map(|&key| match is_text {
-                    true => keys::of_bits(key.bits(of_word).into(), map.element, map.descending, orders[0]),
-                    false => keys::whole(key.into()),
+                    true => keys::of_bits(wide(key.bits(of_word)), map.element, map.descending, orders[0]),
+                    false => keys::whole(wide(key)),
                 }));
                 if let Some(&order) = orders.get(1) {
                     keys = keys.with_lines(order, map.descending, print);

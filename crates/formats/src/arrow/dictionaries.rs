@@ -48,7 +48,7 @@ impl Dictionaries {
                 Table::Arrow(file) => {
                     each_field(&mut Vec::new(), file.schema.fields(), &mut |path, field| {
                         file.dictionaries(field).try_for_each(|values| all.add(path, number, table, values))
-                    })?
+                    })?;
                 }
                 Table::Parquet(_) => all.read(number, table)?,
             }

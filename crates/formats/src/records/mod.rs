@@ -88,7 +88,7 @@ pub fn write_text(
         let map = Word::map(order);
         print::write(&in_one(keys), expected, to, progress, |keys, lines| {
             let elements = keys.iter().map(|key| key.bits(map));
-            let bits = elements.clone().map(u64::from);
+            let bits = elements.clone().map(wide);
             match (order.element.layout(), form) {
                 ((16, Form::Float { .. }), _) => {
                     bits.for_each(|bits| push_half(f16::from_bits(bits as u16), lines));
@@ -109,6 +109,11 @@ pub fn write_text(
             }
         })
     })
+}
+
+/// Returns a word of either width in 64 bits.
+pub(super) fn wide(word: impl Into<u64>) -> u64 {
+    word.into()
 }
 
 /// Appends an integer, and ends the line.
