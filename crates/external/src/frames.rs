@@ -372,7 +372,8 @@ fn frames(
             return Err(io::ErrorKind::InvalidData.into());
         }
         let is_other = |group: &Frames| {
-            group.length.saturating_add(length) > PART || group.has_shared() != (length > bytes)
+            let has_shared = group.length > group.text.len();
+            group.length.saturating_add(length) > PART || has_shared != (length > bytes)
         };
         if groups.last().is_none_or(is_other) {
             groups.push(Frames::default());
@@ -409,15 +410,11 @@ struct Frames {
 }
 
 impl Frames {
-    fn has_shared(&self) -> bool {
-        self.length > self.text.len()
-    }
-
     /// Decodes the records, or returns `None` if the frames are damaged.
     fn decoded(self, payload: FramePayload, orders: &[KeyOrder]) -> Option<Piece> {
         // Without shared bytes, the records stay where they were read.
-        let has_shared = self.has_shared();
         let Self { text: read, places, length } = self;
+        let has_shared = length > read.len();
         let mut text = Vec::with_capacity(if has_shared { length } else { 0 });
         let all = places.iter().map(|&(records, ..)| records as usize).sum::<usize>();
         let mut columns: Vec<Column> = orders.iter().map(|order| Column::of(*order, all)).collect();

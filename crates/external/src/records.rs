@@ -214,7 +214,7 @@ pub fn merge_rows<T: Send>(
     let gather = |pieces: &[&Piece], parts: Vec<MergedPart>| {
         gather(pieces, parts.into_iter().flat_map(|part| part.rows).collect())
     };
-    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last, gather).transpose();
+    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last, gather);
     merge_runs(&mut runs, records.selection, merge, write, progress)
 }
 
@@ -230,7 +230,7 @@ fn merge_all(
     };
     let mut last = None;
     let parts = |_: &[&Piece], parts| Ok(parts);
-    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last, parts).transpose();
+    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last, parts);
     let mut merged = merge_runs(&mut runs, records.selection, merge, write, progress)?;
     for run in &runs {
         if let Origin::Input(batches) = &run.source.from {
@@ -252,7 +252,7 @@ fn merge_some<T>(
     left: u64,
     last: &mut Option<Vec<u8>>,
     finish: impl FnOnce(&[&Piece], Vec<MergedPart>) -> Result<T, Error>,
-) -> Option<Result<Step<T>, Error>> {
+) -> Result<Option<Step<T>>, Error> {
     let mut all = runs.iter().flat_map(|run| &run.source.pieces);
     if all.any(|piece| piece.keys.single().is_none()) {
         let pieces = runs.iter_mut().flat_map(|run| &mut run.source.pieces);
@@ -277,7 +277,7 @@ fn merge_some<T>(
     let ends: Vec<usize> = pieces.iter().map(certain).collect();
     let (runs_of, pieces): (Vec<usize>, Vec<&Piece>) = pieces.into_iter().unzip();
     if pieces.iter().zip(&ends).all(|(piece, &end)| piece.at == end) {
-        return None;
+        return Ok(None);
     }
     let cuts = cut(&pieces, &ends);
     let are_high = pieces[0].keys.single().is_some();
@@ -310,10 +310,7 @@ fn merge_some<T>(
         repeated += part.repeated as u64;
     }
     let size = merged.iter().map(|part| part.bytes.len() + size_of_val(&part.rows[..])).sum();
-    let merged = match finish(&pieces, merged) {
-        Ok(merged) => merged,
-        Err(error) => return Some(Err(error)),
-    };
+    let merged = finish(&pieces, merged)?;
     let mut ends = ends.into_iter();
     let limit = limit.map(|(_, limit)| limit);
     let held_by_others = |runs: &[Run]| {
@@ -335,7 +332,7 @@ fn merge_some<T>(
         let share = runs[limit].share.max(1 << 13);
         runs[limit].most = records.bytes.saturating_sub(after).clamp(share, 8 << 20);
     }
-    Some(Ok(Step { merged, read, written, repeated, bytes: size }))
+    Ok(Some(Step { merged, read, written, repeated, bytes: size }))
 }
 
 /// Returns the first record of the range that fails `is_certain`; the condition must hold exactly for a

@@ -232,8 +232,6 @@ impl Header {
                     return Err(Error::input(table, problem));
                 }
                 column.typed.clone_from(&key.said);
-                found.push(column);
-                continue;
             }
             if column.order.text_order() == TextOrder::List {
                 column.names.clone_from(&key.names);
@@ -247,7 +245,7 @@ impl Header {
                     == (&column.column, None, column.order.reading, &column.names)
                     && other.order.nocase <= column.order.nocase
             };
-            if key.is_apart || !found.iter().any(same) {
+            if column.axis.is_some() || key.is_apart || !found.iter().any(same) {
                 found.push(column);
             }
         }
