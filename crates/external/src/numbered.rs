@@ -94,13 +94,9 @@ impl<'a> Numbered<'a> {
         }
         self.spill()?;
         let bytes = usize::try_from(self.budget.bytes() / 32).unwrap_or(usize::MAX);
-        let (budget, folders) = (self.budget, &mut self.folders);
-        let records = |emit, first| MergeSpec {
-            selection: Selection { unique: false, first },
-            emit,
-            bytes,
-            orders: &[KeyOrder::ASCENDING],
-        };
+        let (budget, folders, orders) = (self.budget, &mut self.folders, &[KeyOrder::ASCENDING]);
+        let selection = |first| Selection { unique: false, first };
+        let records = |emit, first| MergeSpec { selection: selection(first), emit, bytes, orders };
         let runs = merge_down(self.runs, budget.fan_in(), |some| {
             let mut spill = folders.create(budget.block())?;
             let name = spill.name().to_owned();

@@ -34,14 +34,8 @@ fn count_records(fields: Fields, bytes: &[u8]) -> u64 {
 /// Reads inputs in chunks.
 pub struct Chunks<'a> {
     inputs: &'a [Input],
+    how: &'a InputSpec,
     dialect: Dialect,
-    /// The numbers that a line of text may have.
-    per_line: Option<PerLine>,
-    keys: u64,
-    /// The most bytes of copied keys per byte read: texts that compare as other bytes.
-    copies: u64,
-    /// The most bytes of copied fields with quotes inside per byte read.
-    quotes: u64,
     budget: &'a Budget,
     open: Option<Opened>,
     /// Bytes of the open input after the last chunk.
@@ -60,26 +54,10 @@ pub struct Chunks<'a> {
 
 impl<'a> Chunks<'a> {
     /// Creates a reader of these inputs, from their beginning.
-    pub fn new(inputs: &'a [Input], how: &InputSpec, budget: &'a Budget) -> Self {
-        let (open, rest, before) = (None, Vec::new(), None);
-        let per_line = if let InputKind::Text(per_line) = how.kind { Some(per_line) } else { None };
-        let (dialect, (copies, quotes)) = (how.kind.dialect(), how.copies());
-        Self {
-            inputs,
-            dialect,
-            per_line,
-            keys: how.keys.len() as u64,
-            copies,
-            quotes: if matches!(dialect.fields, Fields::Quoted(_)) { quotes } else { 0 },
-            budget,
-            open,
-            rest,
-            before,
-            bytes: 0,
-            is_begun: false,
-            room: 0,
-            spare: Vec::new(),
-        }
+    pub fn new(inputs: &'a [Input], how: &'a InputSpec, budget: &'a Budget) -> Self {
+        let (dialect, open, rest, before) = (how.kind.dialect(), None, Vec::new(), None);
+        let (bytes, is_begun, room, spare) = (0, false, 0, Vec::new());
+        Self { inputs, how, dialect, budget, open, rest, before, bytes, is_begun, room, spare }
     }
 
     /// Drops the unread inputs.
@@ -104,8 +82,10 @@ impl<'a> Chunks<'a> {
     fn record(&self) -> u64 {
         // The keys and ranges of this chunk, the places of copied texts, plus a record of the next chunk, which is
         // read at the same time.
-        let next = if self.is_begun { 36 + 20 * self.keys + 8 * self.copies } else { 0 };
-        let this = if self.per_line.is_some() { 40 } else { 32 + 40 * self.keys.max(1) + 8 * self.copies };
+        let (keys, (copies, _)) = (self.how.keys.len() as u64, self.how.copies());
+        let next = if self.is_begun { 36 + 20 * keys + 8 * copies } else { 0 };
+        let is_text = matches!(self.how.kind, InputKind::Text(_));
+        let this = if is_text { 40 } else { 32 + 40 * keys.max(1) + 8 * copies };
         this + self.budget.of_position() + next
     }
 
@@ -123,8 +103,8 @@ impl<'a> Chunks<'a> {
     /// Returns the number of copies in memory of each byte read.
     fn copied(&self) -> u64 {
         // The next chunk may be read while this one sorts.
-        let texts = if self.is_begun { 2 } else { 1 };
-        texts * (1 + self.copies) + self.quotes
+        let (texts, (copies, quotes)) = (if self.is_begun { 2 } else { 1 }, self.how.copies());
+        texts * (1 + copies) + quotes
     }
 
     /// Returns the size of the next read for a chunk of this size: half of the remaining room, assuming
@@ -345,7 +325,8 @@ impl<'a> Chunks<'a> {
 
     /// Returns true if this much text fits whatever its records are.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
-        let times = 1 + self.copies + self.quotes + self.record() / SHORTEST;
+        let (copies, quotes) = self.how.copies();
+        let times = 1 + copies + quotes + self.record() / SHORTEST;
         bytes / SHORTEST <= RECORDS && self.budget.fits(bytes, times)
     }
 
@@ -401,8 +382,8 @@ impl<'a> Chunks<'a> {
     fn cut(&self, bytes: &[u8], begin: usize) -> Option<usize> {
         let part = &bytes[begin..];
         let fields = self.dialect.fields;
-        let cut = match self.per_line {
-            Some(PerLine::One | PerLine::Whole) => end_of_lines(part),
+        let cut = match self.how.kind {
+            InputKind::Text(PerLine::One | PerLine::Whole) => end_of_lines(part),
             // At the last line end, or else at the last blank of the line.
             _ if fields.are_tokens() => end_of_lines(part).or_else(|| {
                 let without = &part[..part.len().saturating_sub(1)];

@@ -110,6 +110,7 @@ impl InputSpec {
             TextOrder::Version => 2,
             _ => u64::from(!order.compares_bytes()),
         });
-        (compared.sum(), orders.count() as u64)
+        let is_quoted = matches!(self.kind.dialect().fields, Fields::Quoted(_));
+        (compared.sum(), if is_quoted { orders.count() as u64 } else { 0 })
     }
 }
