@@ -126,9 +126,11 @@ impl Folders {
         Self { all, next: 0, in_memory: Arc::new(in_memory), cancel: Cancel::default() }
     }
 
-    /// Stops reading and writing runs after a cancellation.
-    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
-        Self { cancel: cancel.clone(), ..self }
+    /// Limits the files in memory-backed folders to this budget, and stops reading and writing runs after a
+    /// cancellation.
+    pub fn within(self, budget: &Budget, cancel: &Cancel) -> Self {
+        let in_memory = InMemory { taken: AtomicU64::new(0), most: budget.bytes() };
+        Self { in_memory: Arc::new(in_memory), cancel: cancel.clone(), ..self }
     }
 
     /// Returns the first folder.
@@ -139,12 +141,6 @@ impl Folders {
     /// Returns true if a folder is memory-backed.
     pub fn are_in_memory(&self) -> bool {
         self.all.iter().any(|(folder, _)| File::open(folder).is_ok_and(|folder| is_in_memory(&folder)))
-    }
-
-    /// Limits the files in memory-backed folders to this budget.
-    pub fn within(self, budget: &Budget) -> Self {
-        let in_memory = InMemory { taken: AtomicU64::new(0), most: budget.bytes() };
-        Self { in_memory: Arc::new(in_memory), ..self }
     }
 
     /// Creates a run in the next folder, written in blocks of this many bytes.

@@ -327,7 +327,7 @@ impl Task<'_> {
         let runs = sources.into_iter().filter(|source| !is_empty(source.range)).map(run);
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let head = if has_head { self.head.clone() } else { Head::default() };
-        let mut folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
+        let mut folders = Folders::new(job.folders.clone()).within(&job.budget, &job.cancel);
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
         let expected = job.bytes_of(n, read, how.element());
         let report = runs.merge(&mut output, expected, &job.watch)?;

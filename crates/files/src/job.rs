@@ -498,7 +498,7 @@ impl Job<'_> {
         }
         devices.in_parts(self.budget.total());
         let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
-        let mut folders = Folders::new(self.folders.clone()).within(&self.budget).cancelled_by(&self.cancel);
+        let mut folders = Folders::new(self.folders.clone()).within(&self.budget, &self.cancel);
         let sort = || {
             let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
             let element = runs.written()?;

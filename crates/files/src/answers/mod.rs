@@ -424,7 +424,7 @@ impl Job<'_> {
         let chosen = devices.choose(first.len() as u64, first.shape(&ask), 0)?;
         let (text, name) = (Text::default(), output.name());
         let failed = |error| Error::io(&name, "write", error);
-        let folders = || Folders::new(self.folders.clone()).within(budget).cancelled_by(&self.cancel);
+        let folders = || Folders::new(self.folders.clone()).within(budget, &self.cancel);
         let most = self.ask.selection.first.unwrap_or(usize::MAX);
         let mut answers = Answers {
             answer,

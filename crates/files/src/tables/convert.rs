@@ -27,7 +27,7 @@ impl Job<'_> {
         let columns = self.decisions.columns.as_ref().expect("the columns of converted tables are known");
         let table = TextTable { name: self.inputs[0].name(), stored: Stored::spooled(spool)?, columns };
         let schema = columns.schema();
-        let (rows, bytes) = (report.records, table.size());
+        let (rows, bytes) = (report.records, table.stored.size());
         let tables = Tables { rows, bytes, ..Tables::new(self, Vec::new(), schema.clone()) };
         let keys = &self.decisions.how.keys;
         let [all, some] = [false, true].map(|has_empty| columns.order(keys, has_empty));

@@ -65,7 +65,7 @@ pub(super) struct Merging<'a> {
 impl<'a> Merging<'a> {
     pub(super) fn new(reading: TableScan<'a>) -> Self {
         let job = reading.tables.job;
-        let folders = Folders::new(job.folders.clone()).within(&job.budget).cancelled_by(&job.cancel);
+        let folders = Folders::new(job.folders.clone()).within(&job.budget, &job.cancel);
         Self { job, reading, folders, runs: Vec::new(), copied: [0; 2], open: None }
     }
 

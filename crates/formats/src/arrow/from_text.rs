@@ -229,11 +229,6 @@ pub struct TextTable<'c> {
 }
 
 impl TextTable<'_> {
-    /// Returns the size in bytes.
-    pub fn size(&self) -> u64 {
-        self.stored.size()
-    }
-
     /// Returns the bytes from `at` on, up to a result of `find` at least, or all bytes.
     fn bytes<T>(&self, at: u64, find: impl Fn(&[u8]) -> Option<T>) -> Result<(Bytes, Option<T>), Error> {
         let left = usize::try_from(self.stored.size() - at).unwrap_or(usize::MAX);

@@ -66,7 +66,7 @@ impl Stored {
     }
 
     /// The size in bytes.
-    pub(super) fn size(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         match self {
             Self::File(_, length) => *length,
             Self::Memory(bytes) => bytes.len() as u64,
