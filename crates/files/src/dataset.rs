@@ -288,7 +288,7 @@ impl<'a> Dataset<'a> {
                     Sorted { words: places.into(), ..done }
                 } else {
                     let done = order_records(&records, Words { words, ties }, sorter, &ask, passes)?;
-                    report.counts.respelled = records.respelled();
+                    report.counts.respelled = records.respelled.get().cloned();
                     done
                 };
                 if ask.positions {

@@ -201,7 +201,7 @@ impl<'a> Runs<'a> {
         let open = self.run_for(RunFormat::Frames(payload), ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (payload, size), false, output)?;
-        report.counts.respelled = records.respelled();
+        report.counts.respelled = records.respelled.get().cloned();
         report.phases.write = start.elapsed();
         report.phases.read = part.reading.wait();
         Ok(report.with_sort(done.report, done.repeated, order.len()))

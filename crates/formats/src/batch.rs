@@ -62,7 +62,8 @@ pub struct KeyedBatch {
     number: Option<ResolvedKey>,
     /// The specification, to show a record left out with another spelling.
     told: Option<Box<InputSpec>>,
-    respelled: OnceLock<Respelled>,
+    /// A record that [`Self::settle`] left out although its key is spelled otherwise.
+    pub respelled: OnceLock<Respelled>,
 }
 
 /// The mark, in the place of a record, of a number with other spellings.
@@ -215,11 +216,6 @@ impl KeyedBatch {
             let ((place, value), (_, kept)) = (show(record), show(kept));
             self.respelled.get_or_init(|| Respelled { place, value, kept });
         }
-    }
-
-    /// Returns a record that [`Self::settle`] left out although its key is spelled otherwise.
-    pub fn respelled(&self) -> Option<Respelled> {
-        self.respelled.get().cloned()
     }
 
     /// Returns the key of a record as bytes with the order of the keys.

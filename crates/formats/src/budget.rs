@@ -116,13 +116,8 @@ impl Budget {
     }
 
     /// Returns the bytes for this sort, if the total is known.
-    fn known(&self) -> Option<u64> {
+    pub fn known(&self) -> Option<u64> {
         self.total.get().map(|_| self.bytes())
-    }
-
-    /// Returns true if the total is known.
-    pub fn is_known(&self) -> bool {
-        self.total.get().is_some()
     }
 
     /// Returns true if one part may have this number of records.

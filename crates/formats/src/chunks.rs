@@ -115,7 +115,7 @@ impl<'a> Chunks<'a> {
         const FEW: u64 = 1 << 12;
         // At first no more than the size of most inputs.
         let most = self.budget.step(self.bytes).min(BLOCK.max(bytes as usize));
-        if !self.budget.is_known() {
+        if self.budget.known().is_none() {
             return most;
         }
         match self.left(bytes, records) {

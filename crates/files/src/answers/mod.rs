@@ -447,7 +447,7 @@ impl Job<'_> {
             let passes = &mut self.watch.passes();
             let done = order_records(&records, records.words(unique), chosen.sorter, &ask, passes)?;
             let order: Vec<u32> = done.words.into_vec().expect("positions have 32 bits");
-            let counts = Counts { respelled: records.respelled(), ..report.counts.clone() };
+            let counts = Counts { respelled: records.respelled.get().cloned(), ..report.counts.clone() };
             add_all(records, &order, &mut answers).map_err(failed)?;
             Report { counts, ..report }.with_sort(done.report, done.repeated, order.len())
         } else {
