@@ -44,8 +44,6 @@ pub mod distributed {
     };
 }
 
-#[doc(hidden)]
-pub use gpusort_files::internal;
 pub use gpusort_files::{
     Cancel, Check, Checked, Count, Counts, Disorder, Explained, ExplainedKey, External, Format, Input,
     Invalid, Key, Kind, Merge, Note, Nulls, Options, Output, Phase, Phases, Progress, Records, Report,

@@ -3,9 +3,9 @@
 use std::io::Cursor;
 
 use gpusort::files::distributed::{Before, Looked, Mapped, MappedRun, Source, Splitter, Stretch, Task};
-use gpusort::files::internal::To;
 use gpusort::files::{Input, Invalid, Key, Kind, Nulls, Options, Sort};
 use gpusort::{ElementType, Error, Format, Sorter};
+use gpusort_files::To;
 
 use crate::support::inputs::random;
 use crate::support::tier;

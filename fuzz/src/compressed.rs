@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read, Write};
 
 use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
-use gpusort::files::internal::{Compression, Decompressor as Reader};
+use gpusort_files::{Compression, Decompressor as Reader};
 
 use crate::choices::{BETWEEN, Choices};
 use crate::library::{Refusal, Said};

@@ -1,7 +1,7 @@
 //! Arrays of NumPy: the header, the elements after it, and how they are sorted and written.
 
 use gpusort::Format;
-use gpusort::files::internal::Header;
+use gpusort_files::Header;
 use gpusort_planner::key::ElementType;
 
 use crate::asked::Asked;

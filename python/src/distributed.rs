@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gpusort::files::distributed::{self, Before, Looked, Mapped, RunRange, Source, Splitter, Stretch};
-use gpusort::files::internal::{Compression, Decompressor, Extension, To, checksum, compression_of};
 use gpusort::files::{Cancel, Format, Input, Sort};
 use gpusort::{Error, Sorter};
+use gpusort_files::{Compression, Decompressor, Extension, To, checksum, compression_of};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use gpusort::files::internal::{ChooseSorter, Chosen, To};
 use gpusort::files::{Cancel, Check, Input, Key, Kind, Options, Phase, Progress, Report, Sort};
 use gpusort::{ElementType, Error, Format, Method, Sorter};
 use gpusort_base::human::size;
 use gpusort_base::memory;
 use gpusort_base::parallel::lock;
+use gpusort_files::{ChooseSorter, Chosen, To};
 use gpusort_order::{Invalid, Nulls, Shape};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -5,9 +5,9 @@ use std::time::Instant;
 use super::contender::Sample;
 use super::verify::verify_positions;
 use crate::error::{Error, ErrorKind};
-use crate::files::internal::order_lines;
 use crate::generate::Sequence;
 use crate::sorter::Sorter;
+use gpusort_files::order_lines;
 use gpusort_order::Method;
 
 /// Orders texts and verifies their order. The time excludes splitting the input into lines.

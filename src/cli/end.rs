@@ -4,7 +4,7 @@
 //! A signal handler takes no lock and allocates no memory. Where a command has a final message, a
 //! thread started for the purpose prints it.
 
-use gpusort::files::internal as output;
+use gpusort_files as output;
 
 /// Exit code of an interrupted process.
 const INTERRUPTED: i32 = 130;
@@ -31,7 +31,7 @@ pub(crate) fn failed(message: &[u8]) -> ! {
 /// Installs the signal handlers, and a panic hook that ends the process as an error does.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|panic| {
-        if gpusort::files::internal::is_guarded() {
+        if gpusort_files::is_guarded() {
             return;
         }
         failed(format!("gpusort: internal error, please report it: {panic}\n").as_bytes())
@@ -53,7 +53,7 @@ mod system {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
-    use gpusort::files::internal as output;
+    use gpusort_files as output;
     use libc::c_int;
 
     use super::{PATIENCE_SECONDS, interrupted};
@@ -177,8 +177,8 @@ mod system {
     use std::io::{self, Write};
     use std::sync::Mutex;
 
-    use gpusort::files::internal as output;
     use gpusort_base::parallel::lock;
+    use gpusort_files as output;
 
     use super::interrupted;
 

@@ -6,7 +6,7 @@ use anyhow::bail;
 use gpusort_base::human;
 
 use gpusort::Format;
-use gpusort::files::internal::{Compression, Extension};
+use gpusort_files::{Compression, Extension};
 
 use super::args::OrderArgs;
 use super::remedies::hints::BUILD;

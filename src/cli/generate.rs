@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::{bail, ensure};
 use gpusort::Format;
 use gpusort::files::Output;
-use gpusort::files::internal::{Extension, write_keys};
 use gpusort::unstable::generate::{Sequence, Type};
 use gpusort_base::human;
+use gpusort_files::{Extension, write_keys};
 use gpusort_order::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};

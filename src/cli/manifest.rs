@@ -6,9 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 use clap::FromArgMatches;
-use gpusort::files::internal::checksum;
 use gpusort::files::{Key, Options};
 use gpusort_base::human;
+use gpusort_files::checksum;
 use serde::Deserialize;
 
 use super::args::{CheckArgs, Cli, Command, OrderArgs};

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
-use gpusort::files::internal::write_keys;
 use gpusort::files::{Input, Options, Output, Sort};
 use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort::unstable::trace::{
@@ -18,6 +17,7 @@ use gpusort_base::memory;
 use gpusort_engine::gpu::Gpu;
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::{Request, Sorter};
+use gpusort_files::write_keys;
 use gpusort_order::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
 

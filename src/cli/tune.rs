@@ -20,7 +20,7 @@ use gpusort_base::human::{self, grouped, time};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts, LineCosts};
 use gpusort_engine::gpu::{Gpu, adapter};
 use gpusort_engine::report::timing::milliseconds;
-use gpusort_files::internal::Temporary;
+use gpusort_files::Temporary;
 use gpusort_order::key::ElementType;
 use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use serde_json::Value;

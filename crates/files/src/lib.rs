@@ -48,37 +48,36 @@ pub use gpusort_order::{Invalid, Nulls};
 #[doc(hidden)]
 pub use {gpusort_order::key::ElementType, half};
 
-/// Further items for the command, tests and fuzzing. Any release may change them.
+// For the command, tests and fuzzing alone.
+pub use self::dataset::write_keys;
+// Hidden, so that the public interface of a sorter lacks the trait.
 #[doc(hidden)]
-pub mod internal {
-    pub use super::dataset::write_keys;
-    pub use super::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
-    pub use super::lines::order_lines;
-    pub use gpusort_formats::compression::Reader as Decompressor;
-    #[cfg(feature = "distributed")]
-    pub use gpusort_formats::compression::of_beginning as compression_of;
-    pub use gpusort_formats::npy::Header;
-    pub use gpusort_formats::output::{Exit, Temporary, end_process, remove_temporary, stdout_is_open};
-    pub use gpusort_formats::{Compression, Extension};
+pub use self::job::{ChooseSorter, Chosen, Expected, Job, Loaded, To};
+pub use self::lines::order_lines;
+pub use gpusort_formats::compression::Reader as Decompressor;
+#[cfg(feature = "distributed")]
+pub use gpusort_formats::compression::of_beginning as compression_of;
+pub use gpusort_formats::npy::Header;
+pub use gpusort_formats::output::{Exit, Temporary, end_process, remove_temporary, stdout_is_open};
+pub use gpusort_formats::{Compression, Extension};
 
-    /// Returns a checksum of a whole file: the xxh3 of its bytes.
-    ///
-    /// # Errors
-    ///
-    /// I/O errors.
-    pub fn checksum(file: &std::path::Path) -> std::io::Result<u64> {
-        let mut from = std::io::BufReader::with_capacity(1 << 20, std::fs::File::open(file)?);
-        let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        std::io::copy(&mut from, &mut hash)?;
-        Ok(hash.digest())
-    }
+/// Returns a checksum of a whole file: the xxh3 of its bytes.
+///
+/// # Errors
+///
+/// I/O errors.
+pub fn checksum(file: &std::path::Path) -> std::io::Result<u64> {
+    let mut from = std::io::BufReader::with_capacity(1 << 20, std::fs::File::open(file)?);
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    std::io::copy(&mut from, &mut hash)?;
+    Ok(hash.digest())
+}
 
-    /// Returns true if a panic of this thread is caught and becomes the error of a damaged input.
-    #[must_use]
-    pub fn is_guarded() -> bool {
-        #[cfg(feature = "arrow")]
-        return gpusort_formats::arrow::is_guarded();
-        #[cfg(not(feature = "arrow"))]
-        false
-    }
+/// Returns true if a panic of this thread is caught and becomes the error of a damaged input.
+#[must_use]
+pub fn is_guarded() -> bool {
+    #[cfg(feature = "arrow")]
+    return gpusort_formats::arrow::is_guarded();
+    #[cfg(not(feature = "arrow"))]
+    false
 }

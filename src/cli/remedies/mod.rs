@@ -8,9 +8,9 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use clap::error::{ContextKind, ContextValue};
-use gpusort::files::internal::{Compression, Extension};
 use gpusort::{Error, Hint};
 use gpusort_base::human;
+use gpusort_files::{Compression, Extension};
 
 use crate::cli::args::{OrderArgs, SORTS};
 

@@ -7,10 +7,10 @@ use std::{fs, io, thread};
 
 use anyhow::{bail, ensure};
 use gpusort::files::Report;
-use gpusort::files::internal::{ChooseSorter, Job, To};
 use gpusort::{Error, ErrorKind, PlanError};
 use gpusort_base::human;
 use gpusort_base::parallel::{self, Meanwhile};
+use gpusort_files::{ChooseSorter, Job, To};
 
 use super::{notes, options, tell};
 use crate::cli::args::{OrderArgs, SortArgs};

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
-use gpusort::files::internal::{Job, To};
 use gpusort::files::{Counts, Phase, Progress as Done, Report, Respelled};
 use gpusort_base::{human, parallel};
+use gpusort_files::{Job, To};
 
 use self::options::TimingTo;
 use super::allocator;

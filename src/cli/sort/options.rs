@@ -5,10 +5,10 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail, ensure};
-use gpusort::files::internal::stdout_is_open;
 use gpusort::files::{Input, Key, Kind, Note, Options, Sort};
 use gpusort::{Format, Method};
 use gpusort_base::human;
+use gpusort_files::stdout_is_open;
 
 use crate::cli::args::{OrderArgs, SortArgs, TimingArg, TypeArg};
 use crate::cli::remedies;
