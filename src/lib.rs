@@ -46,21 +46,12 @@
 //! Without features the crate is the sort on the CPU, which needs few other crates and compiles in
 //! seconds.
 
-// Without some feature, what only it calls is dead code.
-#![cfg_attr(not(all(feature = "cli", feature = "gpu")), allow(dead_code))]
-
-#[cfg(feature = "cli")]
-mod bench;
 #[cfg(feature = "gpu")]
 pub mod buffers;
 #[cfg(feature = "files")]
 pub mod columns;
 #[cfg(feature = "files")]
 pub mod files;
-#[cfg(feature = "cli")]
-mod generate;
-#[cfg(feature = "cli")]
-mod trace;
 
 pub use clock::{Clock, Elapsed};
 pub use device::{AdapterInfo, Select};
@@ -72,12 +63,8 @@ pub use error::{Error, ErrorKind, Hint};
 pub use format::Format;
 pub use gpu::{Gpu, adapters};
 use gpusort_base::{clock, device, error, format};
-#[cfg(feature = "cli")]
-use gpusort_base::{human, parallel};
 #[cfg(feature = "gpu")]
 pub use gpusort_engine::AsyncSorter;
-#[cfg(feature = "cli")]
-use gpusort_engine::key_buf;
 use gpusort_engine::{element, gpu, report, sorter};
 #[cfg(feature = "arrow")]
 #[doc(hidden)]
@@ -102,23 +89,4 @@ pub mod guide {
     }
 
     pages! { slices devices encoders order memory versions others }
-}
-
-/// The parts of the command that have no crate of their own yet. All of it may change in any release.
-#[cfg(feature = "cli")]
-#[cfg_attr(public_api, doc(hidden))]
-pub mod unstable {
-    macro_rules! open {
-        ($($name:ident: $what:literal;)*) => {
-            $(#[doc = $what] pub mod $name {
-                pub use crate::$name::*;
-            })*
-        };
-    }
-
-    open! {
-        bench: "Timing of algorithms.";
-        generate: "Test data.";
-        trace: "The passes of a sort, listed and drawn.";
-    }
 }

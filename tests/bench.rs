@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use gpusort::ElementType;
-use gpusort::unstable::bench::contender::{Contender, Sample, Sorted, on_cpu, on_gpu};
-use gpusort::unstable::bench::statistics::median;
-use gpusort::unstable::bench::{
+use gpusort::{Error, ErrorKind, Kind, Method};
+use gpusort_bench::contender::{Contender, Sample, Sorted, on_cpu, on_gpu};
+use gpusort_bench::generate::{Distribution, Sequence, Type};
+use gpusort_bench::statistics::median;
+use gpusort_bench::{
     Case, Device, Event, Measurement, Outcome, Pace, Skipped, SpinUp, Suite, measure, verified,
 };
-use gpusort::unstable::generate::{Distribution, Sequence, Type};
-use gpusort::{Error, ErrorKind, Kind, Method};
 use gpusort_engine::gpu::{Buffers, execute};
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_planner::key::KeyWords;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort_bench::generate::{Distribution, Sequence};
 use gpusort_planner::key::{ElementType, KeyMap, KeyWords};
 
 use crate::support::elements::bits_of;

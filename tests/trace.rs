@@ -1,11 +1,11 @@
 //! What `gpusort trace` draws is what is done.
 
-use gpusort::unstable::trace::{Layer, Played, Trace, list, network, work};
 use gpusort_engine::gpu::{Buffers, execute, time_passes};
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_planner::key::{ElementType, KeyWords};
 use gpusort_planner::network::Step;
 use gpusort_planner::plan::{Algorithm, Dispatch, Limits, Plan, Shape, Variant};
+use gpusort_trace::{Layer, Played, Trace, list, network, work};
 
 use crate::device;
 use crate::inputs::random;

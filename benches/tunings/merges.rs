@@ -12,9 +12,9 @@
 
 use anyhow::{Context, ensure};
 use gpusort::Select;
-use gpusort::unstable::bench::{SpinUp, statistics};
-use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort_base::human::time;
+use gpusort_bench::generate::{Distribution, Sequence};
+use gpusort_bench::{SpinUp, statistics};
 use gpusort_engine::gpu::{Buffers, Gpu, execute};
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::report::timing::milliseconds;

@@ -15,10 +15,10 @@ use std::time::Instant;
 
 use anyhow::{Context, ensure};
 use gpusort::Select;
-use gpusort::unstable::bench::contender::on_gpu;
-use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics, verified};
-use gpusort::unstable::generate::{Distribution, Sequence};
 use gpusort_base::human::time;
+use gpusort_bench::contender::on_gpu;
+use gpusort_bench::generate::{Distribution, Sequence};
+use gpusort_bench::{Outcome, Pace, SpinUp, measure, statistics, verified};
 use gpusort_engine::gpu::{Buffers, Gpu, execute};
 use gpusort_engine::report::timing::milliseconds;
 use gpusort_planner::key::ElementType;

@@ -9,12 +9,11 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use console::Term;
 use gpusort::files::Output;
-use gpusort::unstable::bench::machine::Machine;
-use gpusort::unstable::bench::table::Table;
-use gpusort::unstable::bench::{self, Case, Event, Pace, Report, Suite, export, plot};
 use gpusort::{ErrorKind, Select};
 use gpusort_base::parallel::lock;
 use gpusort_base::{human, memory};
+use gpusort_bench::table::Table;
+use gpusort_bench::{self as bench, Case, Event, Pace, Report, Suite, export, plot};
 use gpusort_engine::gpu::Gpu;
 use gpusort_planner::plan::{Algorithm, Variant};
 
@@ -232,7 +231,7 @@ pub(super) fn run(args: BenchArgs) -> anyhow::Result<()> {
     let progress = Progress::new(if args.quiet { When::Never } else { args.progress.progress });
     let devices = start(&args.device, args.quiet, &progress)?;
     let report = Report {
-        machine: Machine::here(),
+        machine: super::machine(),
         devices: devices.iter().map(|device| device.report.clone()).collect(),
         results: Vec::new(),
         skipped: Vec::new(),

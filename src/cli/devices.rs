@@ -1,9 +1,9 @@
 //! `gpusort devices`: lists the devices that can sort, for people or as JSON.
 
 use gpusort::AdapterInfo;
-use gpusort::unstable::bench::machine::Machine;
-use gpusort::unstable::bench::table::{WIDTH, wrapped};
 use gpusort_base::human::{bytes, grouped};
+use gpusort_bench::machine::Machine;
+use gpusort_bench::table::{WIDTH, wrapped};
 use gpusort_engine::gpu::adapters;
 use gpusort_planner::plan::Subgroups;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const INDENT: usize = 5;
 
 pub(super) fn run(json: bool) -> anyhow::Result<()> {
-    let (adapters, machine) = (adapters(), Machine::here());
+    let (adapters, machine) = (adapters(), super::machine());
     if json {
         let gpus = adapters.iter().enumerate().map(|(number, adapter)| object(number, adapter));
         let all: Vec<Value> = gpus.chain([cpu(&machine)]).collect();

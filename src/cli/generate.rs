@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::{bail, ensure};
 use gpusort::Format;
 use gpusort::files::Output;
-use gpusort::unstable::generate::{Sequence, Type};
 use gpusort_base::human;
+use gpusort_bench::generate::{Sequence, Type};
 use gpusort_files::{Extension, write_keys};
 use gpusort_order::key::{ElementType, KeyMap};
 

@@ -34,7 +34,8 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
 use console::Term;
 use gpusort::files::{Input, Output};
-use gpusort::unstable::bench::table;
+use gpusort_bench::machine::Machine;
+use gpusort_bench::table;
 
 pub(crate) use self::allocator::Counting;
 use self::args::Command;
@@ -155,16 +156,27 @@ fn command() -> clap::Command {
     command.disable_help_flag(true).arg(help().short('h')).long_version(VERSION.as_str())
 }
 
+const COMPILER: &str = env!("GPUSORT_COMPILER");
+
+/// The revision of the sources, if they were in a repository.
+fn revision() -> Option<&'static str> {
+    Some(env!("GPUSORT_REVISION")).filter(|revision| !revision.is_empty())
+}
+
+/// This machine, with this build of the program.
+fn machine() -> Machine {
+    Machine::here(revision(), COMPILER)
+}
+
 /// The output of `--version`, with the revision, compiler, features and back ends.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
-    let revision = Some(env!("GPUSORT_REVISION")).filter(|revision| !revision.is_empty());
     let if_on = |on, name| if on { name } else { "" };
     let gpu = cfg!(feature = "gpu");
     format!(
         "{}\nrevision {}, {}\nfeatures: cli{}{}{}\nback ends: cpu ({}){}{}{}",
         env!("CARGO_PKG_VERSION"),
-        revision.unwrap_or("unknown"),
-        env!("GPUSORT_COMPILER"),
+        revision().unwrap_or("unknown"),
+        COMPILER,
         if_on(gpu, " gpu"),
         if_on(cfg!(feature = "arrow"), " arrow"),
         if_on(cfg!(feature = "distributed"), " distributed"),

@@ -10,13 +10,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
-use gpusort::unstable::bench::machine::Machine;
-use gpusort::unstable::bench::statistics::{self, median};
-use gpusort::unstable::bench::table::{WIDTH, wrapped};
-use gpusort::unstable::bench::{self, Event, Measurement, Pace, Sizes, Suite};
-use gpusort::unstable::generate::{Distribution, Type};
 use gpusort::{AdapterInfo, Format, Kind, Select, files};
 use gpusort_base::human::{self, grouped, time};
+use gpusort_bench::generate::{Distribution, Type};
+use gpusort_bench::statistics::{self, median};
+use gpusort_bench::table::{WIDTH, wrapped};
+use gpusort_bench::{self as bench, Event, Measurement, Pace, Sizes, Suite};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts, LineCosts};
 use gpusort_engine::gpu::{Gpu, adapter};
 use gpusort_engine::report::timing::milliseconds;
@@ -72,7 +71,7 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     let mut output = files::Output::file(&file)?;
     let gpu = find_gpu(&Device::named(&args.device)?)?;
     let progress = Progress::new(args.progress.progress);
-    let machine = Machine::here();
+    let machine = super::machine();
     let largest = args.largest.unwrap_or(LARGEST.min(machine.memory_bytes / BYTES));
     // Closer together at the end, since the last two sizes predict larger ones.
     let next = |size: &u64| size.checked_mul(if *size < 1 << 24 { 16 } else { 4 });

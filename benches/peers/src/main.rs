@@ -21,13 +21,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail, ensure};
 use gpusort::Error;
 use gpusort::buffers::{BufferSorter, Count, Payload, Spec};
-use gpusort::unstable::bench::contender::{Contender, Sample, Sorted, on_gpu};
-use gpusort::unstable::bench::verify::verify;
-use gpusort::unstable::bench::{Outcome, Pace, SpinUp, measure, statistics, verified};
-use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::{Clock, Elapsed, Select};
+use gpusort_bench::contender::{Contender, Sample, Sorted, on_gpu};
+use gpusort_bench::generate::{Distribution, Sequence};
+use gpusort_bench::verify::verify;
+use gpusort_bench::{Outcome, Pace, SpinUp, measure, statistics, verified};
 use gpusort_engine::gpu::Gpu;
 use gpusort_engine::key_buf::KeyBuf;
-use gpusort::{Clock, Elapsed, Select};
 use gpusort_planner::key::{ElementType, KeyMap, KeyWords, Word};
 use gpusort_planner::plan::{self, Algorithm, Plan, Shape};
 
@@ -78,9 +78,7 @@ fn options() -> anyhow::Result<Options> {
                 options.only = names.split(',').map(str::to_owned).collect();
             }
             "--runs" => options.runs = args.next().context("--runs needs a number")?.parse()?,
-            size => {
-                options.sizes.push(gpusort_base::human::size::parse(size).map_err(anyhow::Error::msg)?)
-            }
+            size => options.sizes.push(gpusort_base::human::size::parse(size).map_err(anyhow::Error::msg)?),
         }
     }
     ensure!(!options.sizes.is_empty(), "which sizes?");
@@ -314,12 +312,7 @@ impl Recorded {
 
 /// What is recorded by it.
 impl Guest {
-    fn recorded<'a>(
-        &'a self,
-        n: u64,
-        what: Recorded,
-        ours: Ours<'a>,
-    ) -> anyhow::Result<Box<Contender<'a>>> {
+    fn recorded<'a>(&'a self, n: u64, what: Recorded, ours: Ours<'a>) -> anyhow::Result<Box<Contender<'a>>> {
         let element = if what == Recorded::Floats { ElementType::F32 } else { ElementType::U32 };
         let payload = match what {
             Recorded::Pairs => Payload::U32,

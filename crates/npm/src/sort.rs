@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use gpusort::unstable::trace::without_nulls;
 use gpusort_planner::kernels::{ELEMENT_BINDINGS, FIRST_CLASS_LOG2, Grid, PipelineKey, Select};
 use gpusort_planner::plan::{
     AuxBuffer, Callers, Dispatch, Plan, longest_row, most_long_segments, prepare_top_text, segment_groups,
     segments_text, segments_words,
 };
+use gpusort_trace::without_nulls;
 use serde_json::{Map, Value, json};
 
 use crate::count::{Base, Count, Size, Sizes, block, fitting};

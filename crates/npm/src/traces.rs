@@ -9,12 +9,12 @@
 //! sorts   for each size of tiles, for n from 2 on: passes [kind, first, count, elements after it, workgroups, bytes moved]
 //! ```
 
-use gpusort::unstable::trace::{FEW, Layer, Moment, Pass, Played, Trace, of_step, without_nulls};
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_order::network::Step;
 use gpusort_order::{Algorithm, ElementType, Limits, Variant};
 use gpusort_planner::kernels::DIGIT_BITS;
 use gpusort_planner::plan::{Dispatch, Kernel, Plan, RadixWork, Shape};
+use gpusort_trace::{FEW, Layer, Moment, Pass, Played, Trace, of_step, without_nulls};
 use serde_json::{Value, json};
 
 use crate::module;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use gpusort::unstable::bench::{Pace, Sizes};
-use gpusort::unstable::generate::{Distribution, Type};
+use gpusort_bench::generate::{Distribution, Type};
+use gpusort_bench::{Pace, Sizes};
 use gpusort_order::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
 

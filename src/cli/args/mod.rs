@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 use gpusort::Format;
-use gpusort::unstable::generate::{Distribution, Type};
 use gpusort_base::human::size;
+use gpusort_bench::generate::{Distribution, Type};
 use gpusort_order::key::ElementType;
 
 pub(crate) use self::bench::BenchArgs;

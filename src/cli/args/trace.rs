@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use gpusort::Format;
-use gpusort::unstable::generate::Distribution;
 use gpusort_base::human::size;
+use gpusort_bench::generate::Distribution;
 use gpusort_order::key::ElementType;
 use gpusort_planner::plan::{Algorithm, Variant};
 

@@ -12,9 +12,9 @@ mod guest;
 
 use anyhow::ensure;
 use gpusort::buffers::{BufferSorter, Count, Gather, Payload, Run, Spec, Unique};
-use gpusort::unstable::bench::SpinUp;
-use gpusort_engine::gpu::Gpu;
 use gpusort::{ElementType, Select};
+use gpusort_bench::SpinUp;
+use gpusort_engine::gpu::Gpu;
 use rayon::prelude::*;
 
 use self::guest::Guest;
@@ -108,7 +108,8 @@ impl Bench {
         let is_nan = |word: u32| bits == 16 && word & 0x7c00 == 0x7c00;
         let words = random(self.n, bits.into()).into_par_iter().map(|word| word & mask);
         let words: Vec<u32> = words.map(|word| if is_nan(word) { word & 0x83ff } else { word }).collect();
-        let input: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes().into_iter().take(bytes)).collect();
+        let input: Vec<u8> =
+            words.iter().flat_map(|word| word.to_le_bytes().into_iter().take(bytes)).collect();
         let mut input = input;
         input.resize(input.len().next_multiple_of(4), 0);
         let mut sorted = words.clone();
@@ -147,7 +148,8 @@ impl Bench {
     fn gathers(&self) -> anyhow::Result<()> {
         let sorter = self.sorter(Payload::None)?;
         let n = self.n as u64;
-        let order: Vec<u32> = random(self.n, 9).into_iter().map(|word| (u64::from(word) * n >> 32) as u32).collect();
+        let order: Vec<u32> =
+            random(self.n, 9).into_iter().map(|word| (u64::from(word) * n >> 32) as u32).collect();
         let places = self.buffer(4 * self.n);
         for (arrays, words) in [(1, 1), (3, 1), (5, 1), (1, 4)] {
             let source = random(self.n * words, 10);
@@ -190,7 +192,14 @@ impl Bench {
                     number: number.slice(..),
                 };
                 let count = Count::Host(self.n as u32);
-                sorter.record_unique(encoder, &workspace, sorted.slice(..), Some(values.slice(..)), count, unique)?;
+                sorter.record_unique(
+                    encoder,
+                    &workspace,
+                    sorted.slice(..),
+                    Some(values.slice(..)),
+                    count,
+                    unique,
+                )?;
                 Ok(())
             })?;
             let mut expected = keys.clone();

@@ -12,7 +12,7 @@
 use std::time::Instant;
 
 use gpusort::Sorter;
-use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort_bench::generate::{Distribution, Sequence};
 use gpusort_engine::key_buf::{KeyBuf, KeyWidth};
 use gpusort_engine::sorter::Request;
 use gpusort_planner::key::ElementType;

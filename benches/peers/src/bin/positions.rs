@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use gpusort::Element;
-use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort_bench::generate::{Distribution, Sequence};
 use gpusort_planner::key::{KeyMap, Word};
 use rayon::prelude::*;
 

@@ -14,11 +14,11 @@ mod guest;
 
 use anyhow::{Context, ensure};
 use gpusort::buffers::{BufferSorter, Payload, Segments, Spec};
-use gpusort::unstable::bench::SpinUp;
-use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort::{ElementType, Select};
+use gpusort_bench::SpinUp;
+use gpusort_bench::generate::{Distribution, Sequence};
 use gpusort_engine::gpu::Gpu;
 use gpusort_engine::key_buf::KeyBuf;
-use gpusort::{ElementType, Select};
 use rayon::prelude::*;
 
 use self::guest::Guest;

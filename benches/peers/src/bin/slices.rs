@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use gpusort::Element;
-use gpusort::unstable::generate::{Distribution, Sequence};
+use gpusort_bench::generate::{Distribution, Sequence};
 use gpusort_planner::key::{KeyMap, Word};
 use rayon::prelude::*;
 use rdst::RadixSort;
