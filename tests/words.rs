@@ -27,7 +27,7 @@ const SILENT: [&str; 17] = [
     "expect",
     "panic",
     "unreachable",
-    // Labels of GPU objects, and what documents `gpusort::unstable`.
+    // Labels of GPU objects, and elements of pictures.
     "begin_pass",
     "bind_group",
     "encoder",
