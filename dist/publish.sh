@@ -8,7 +8,7 @@ said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 
 # In the order of their dependencies.
-for crate in shaders order planner base values cpu gpu engine ''; do
+for crate in shaders order planner base values cpu gpu engine formats external files trace bench ''; do
     name=gpusort${crate:+-$crate}
     until cargo publish --locked --package "$name" >"$said" 2>&1; do
         if grep -q 'already exists\|already uploaded' "$said"; then
