@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the public interface of the library, but for gpusort::unstable, with docs/public-api.txt.
+# Compares the public interface of the library with docs/public-api.txt.
 #
 #   sh tests/public-api.sh          prints the differences, and fails if there are some
 #   sh tests/public-api.sh write    writes the interface to the file
@@ -22,7 +22,7 @@ now=$(mktemp)
 # The interface of a package; the arguments are for cargo.
 interface() {
     RUSTDOC="$root/tests/public-api.sh" PUBLIC_API_RUSTDOC=1 cargo rustdoc --quiet --lib --package "$@" -- \
-        -Z unstable-options --output-format json --cap-lints allow --cfg public_api
+        -Z unstable-options --output-format json --cap-lints allow
     cargo public-api -sss --rustdoc-json "${CARGO_TARGET_DIR:-target}/doc/$(echo "$1" | tr - _).json"
 }
 grep '^# ' $file >"$now"
