@@ -4,6 +4,8 @@
 //! with float operations that IEEE 754 defines to the bit. Any part can be computed on its own, on
 //! any core, and a sequence of any length takes no memory.
 
+use std::ops::Range;
+
 use gpusort_order::{ElementType, Form, KeyMap, KeyWords, Word, named};
 use half::f16;
 
@@ -157,15 +159,15 @@ impl Sequence {
     pub fn lines(&self, first: u64, count: usize) -> Vec<u8> {
         /// Texts that one core makes at once.
         const PART: usize = 1 << 12;
-        let part = |part: usize| {
+        let part = |part: Range<usize>| {
             let mut lines = Vec::with_capacity(PART * 28);
-            for i in (part * PART)..count.min((part + 1) * PART) {
+            for i in part {
                 self.push_text(first + i as u64, &mut lines);
                 lines.push(b'\n');
             }
             lines
         };
-        parallel::map_parts(0..count.div_ceil(PART), part).concat()
+        parallel::map_parts(parallel::ranges(count, PART), part).concat()
     }
 
     fn push_text(&self, i: u64, to: &mut Vec<u8>) {

@@ -30,8 +30,7 @@ pub struct Machine {
 
 /// The processor's name, also its name as a device.
 pub(crate) fn cpu_name() -> String {
-    let kinds = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
-    let system = System::new_with_specifics(kinds);
+    let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()));
     let brand = system.cpus().first().map(|cpu| cpu.brand().trim()).filter(|brand| !brand.is_empty());
     brand.unwrap_or("unknown CPU").to_owned()
 }
@@ -51,8 +50,8 @@ impl Machine {
 
     /// This machine, with a program of this revision from this compiler.
     pub fn here(revision: Option<&'static str>, compiler: &'static str) -> Self {
-        let kinds = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-        let system = System::new_with_specifics(kinds);
+        let mut system = System::new();
+        system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
         Self {
             os: System::long_os_version().unwrap_or_else(|| std::env::consts::OS.to_owned()),
             arch: std::env::consts::ARCH,

@@ -54,8 +54,6 @@ pub const WIDTH: usize = 80;
 /// A table, printed as results arrive.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The devices, to distinguish their methods if there are several.
-    devices: Vec<String>,
     /// Width of a line.
     width: usize,
     size_width: usize,
@@ -69,16 +67,14 @@ impl Table {
     /// A table for these cases of at most `largest` elements, in lines of this width; with colours
     /// if the terminal supports them.
     pub fn new(report: &Report, cases: &[Case], largest: usize, width: usize, colour: bool) -> Self {
-        let devices = report.devices.iter().map(|it| it.device.name.clone()).collect();
         let size_width = grouped(largest).len();
-        let mut table = Self { devices, width, size_width, method_width: 0, ranks: 0, colour };
-        table.method_width = cases.iter().map(|case| table.method(case).len()).max().unwrap_or_default();
+        let method_width = cases.iter().map(|case| method(report, case).len()).max().unwrap_or_default();
         let fits = |ranks: &usize| {
             let columns = COLUMNS.iter().filter(|column| column.rank < *ranks);
-            table.indent() + columns.map(|column| 2 + column.width).sum::<usize>() <= width
+            size_width + 2 + method_width + columns.map(|column| 2 + column.width).sum::<usize>() <= width
         };
-        table.ranks = (0..=COLUMNS.len()).rev().find(fits).unwrap_or(0);
-        table
+        let ranks = (0..=COLUMNS.len()).rev().find(fits).unwrap_or(0);
+        Self { width, size_width, method_width, ranks, colour }
     }
 
     /// The columns that fit, with their places.
@@ -86,29 +82,8 @@ impl Table {
         COLUMNS.iter().enumerate().filter(|(_, column)| column.rank < self.ranks)
     }
 
-    /// The width of size and method.
-    fn indent(&self) -> usize {
-        self.size_width + 2 + self.method_width
-    }
-
     fn style(&self, style: Style) -> Style {
         style.force_styling(self.colour)
-    }
-
-    /// The number that marks a device's methods.
-    fn mark(&self, device: &str) -> String {
-        let number = self.devices.iter().position(|name| name == device);
-        match number {
-            Some(number) if self.devices.len() > 1 => format!(" [{}]", number + 1),
-            _ => String::new(),
-        }
-    }
-
-    fn method(&self, case: &Case) -> String {
-        match case.is_baseline() {
-            true => case.method(),
-            false => format!("{}{}", case.method(), self.mark(&case.device)),
-        }
     }
 
     /// The introduction: the machine, its devices and the legend.
@@ -117,7 +92,7 @@ impl Table {
         let cpu = format!("CPU: {}, {}", machine.cpu, machine.details());
         let mut text = wrapped(&machine.headline(), self.width, 2) + &wrapped(&cpu, self.width, 5);
         for gpu in report.gpus() {
-            let mut line = format!("GPU:{} {gpu}", self.mark(&gpu.device.name));
+            let mut line = format!("GPU:{} {gpu}", mark(report, &gpu.device.name));
             if let Some(start) = gpu.start_ms {
                 let _ = write!(line, "; started in {}", time(start));
             }
@@ -166,7 +141,7 @@ impl Table {
             });
             (&result.case, shown.collect::<String>())
         });
-        let indent = self.indent() + 2;
+        let indent = self.size_width + self.method_width + 4;
         let skipped = skipped.iter().map(|Skipped { case, why }| {
             let note = human::wrapped(&format!("skipped: {why}"), self.width.saturating_sub(indent), 0);
             (case, format!("  {}", dim.apply_to(note.join(&format!("\n{:indent$}", "")))))
@@ -175,7 +150,7 @@ impl Table {
         for (number, (case, rest)) in measured.chain(skipped).enumerate() {
             let n = if number == 0 { grouped(case.n) } else { String::new() };
             let (size, width) = (self.size_width, self.method_width);
-            let _ = writeln!(text, "{n:>size$}  {:width$}{rest}", self.method(case));
+            let _ = writeln!(text, "{n:>size$}  {:width$}{rest}", method(report, case));
         }
         text
     }
@@ -191,6 +166,19 @@ impl Table {
         }
         text
     }
+}
+
+/// The number that marks the methods of a device among several.
+fn mark(report: &Report, device: &str) -> String {
+    match report.devices.iter().position(|it| it.device.name == device) {
+        Some(number) if report.devices.len() > 1 => format!(" [{}]", number + 1),
+        _ => String::new(),
+    }
+}
+
+fn method(report: &Report, case: &Case) -> String {
+    let mark = if case.is_baseline() { String::new() } else { mark(report, &case.device) };
+    case.method() + &mark
 }
 
 fn overtakes(crossover: Crossover) -> String {

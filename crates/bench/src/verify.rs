@@ -1,5 +1,7 @@
 //! Verifies a sort by the definition of sortedness, not by comparison with another sort.
 
+use std::ops::Range;
+
 use gpusort_order::key::Word;
 
 use crate::contender::Sorted;
@@ -29,14 +31,10 @@ pub fn verify(input: &KeyBuf, sorted: &Sorted) -> Result<(), String> {
 
 fn verify_keys<W: Word + Into<u64>>(input: &[W], sorted: &[W]) -> Result<(), String> {
     same_count(input.len(), sorted.len())?;
-    let disorder = first_pair(sorted, |a, b| a > b);
-    if let Some(place) = disorder {
-        return Err(format!("keys {place} and {} are out of order", place + 1));
-    }
-    if fingerprint(input) == fingerprint(sorted) {
-        Ok(())
-    } else {
-        Err("the keys differ from those of the input".to_owned())
+    match first_pair(sorted, |a, b| a > b) {
+        Some(place) => Err(format!("keys {place} and {} are out of order", place + 1)),
+        None if fingerprint(input) == fingerprint(sorted) => Ok(()),
+        None => Err("the keys differ from those of the input".to_owned()),
     }
 }
 
@@ -57,8 +55,7 @@ pub(crate) fn verify_positions<K: Ord>(
     // Strictly ascending by (key, position) implies that no position is repeated, so each occurs
     // once.
     let element = |position: u32| (key(position as usize), position);
-    let disorder = first_pair(positions, |a, b| element(a) >= element(b));
-    match disorder {
+    match first_pair(positions, |a, b| element(a) >= element(b)) {
         Some(place) => Err(format!("records {place} and {} are out of order", place + 1)),
         None => Ok(()),
     }
@@ -81,8 +78,8 @@ fn fingerprint<W: Word + Into<u64>>(keys: &[W]) -> u64 {
 
 /// The first of `count` places that satisfies this.
 fn first(count: usize, is_it: impl Fn(usize) -> bool + Sync) -> Option<usize> {
-    let in_block = |block: usize| (block * BLOCK..count.min((block + 1) * BLOCK)).find(|&place| is_it(place));
-    parallel::map_parts(0..count.div_ceil(BLOCK), in_block).into_iter().flatten().next()
+    let in_range = |mut range: Range<usize>| range.find(|&place| is_it(place));
+    parallel::map_parts(parallel::ranges(count, BLOCK), in_range).into_iter().flatten().next()
 }
 
 /// The first pair of neighbours that satisfies this.
