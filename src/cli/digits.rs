@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::time::Instant;
 
 use gpusort::Element;
-use gpusort_base::human::grouped;
+use gpusort_base::human::{grouped, wrapped};
 use gpusort_bench::generate::{Distribution, Sequence};
-use gpusort_bench::table::{WIDTH, wrapped};
+use gpusort_bench::table::WIDTH;
 use gpusort_cpu::Digits;
 use gpusort_engine::cost::ByDigits;
 use gpusort_engine::key_buf::KeyWidth;

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
 use gpusort::{AdapterInfo, Format, Kind, Select, files};
-use gpusort_base::human::{self, grouped, time};
+use gpusort_base::human::{self, grouped, time, wrapped};
 use gpusort_bench::generate::{Distribution, Type};
 use gpusort_bench::statistics::{self, median};
-use gpusort_bench::table::{WIDTH, wrapped};
+use gpusort_bench::table::WIDTH;
 use gpusort_bench::{self as bench, Event, Measurement, Pace, Sizes, Suite};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts, LineCosts};
 use gpusort_engine::gpu::{Gpu, adapter};

@@ -7,7 +7,7 @@ use console::Style;
 
 use crate::report::{Case, Measurement, Report, Skipped, least};
 use crate::statistics::Crossover;
-use gpusort_base::human::{self, bytes, count, grouped, short, time};
+use gpusort_base::human::{bytes, count, grouped, short, time, wrapped};
 
 /// A column after size and method.
 pub(crate) struct Column {
@@ -143,8 +143,9 @@ impl Table {
         });
         let indent = self.size_width + self.method_width + 4;
         let skipped = skipped.iter().map(|Skipped { case, why }| {
-            let note = human::wrapped(&format!("skipped: {why}"), self.width.saturating_sub(indent), 0);
-            (case, format!("  {}", dim.apply_to(note.join(&format!("\n{:indent$}", "")))))
+            let note = wrapped(&format!("skipped: {why}"), self.width.saturating_sub(indent), 0);
+            let note = note.trim_end().replace('\n', &format!("\n{:indent$}", ""));
+            (case, format!("  {}", dim.apply_to(note)))
         });
         let mut text = String::new();
         for (number, (case, rest)) in measured.chain(skipped).enumerate() {
@@ -187,11 +188,6 @@ fn overtakes(crossover: Crossover) -> String {
         Crossover::Never => "is not faster than the CPU at the largest size".to_owned(),
         Crossover::From(size) => format!("is faster than the CPU from about {} elements on", rounded(size)),
     }
-}
-
-/// A text in lines of at most `width` characters, all but the first indented.
-pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
-    human::wrapped(text, width, indent).join("\n") + "\n"
 }
 
 /// Two significant digits: more would exceed the precision.
@@ -269,13 +265,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn long_texts_are_wrapped_between_words() {
-        assert_eq!(wrapped("one two three", 7, 2), "one two\n  three\n");
-        assert_eq!(wrapped("   one two", 8, 3), "   one\n   two\n");
-        assert_eq!(wrapped("indivisible", 4, 1), "indivisible\n");
     }
 
     #[test]

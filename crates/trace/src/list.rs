@@ -54,7 +54,7 @@ const LEAST: usize = 16;
 /// The title, the summary and the passes, in lines of at most `width` characters, if 60 or more.
 pub fn list(trace: &Trace, played: Option<&Played>, width: usize) -> String {
     let mut text = String::new();
-    let mut say = |sentence: &str| text += &(wrapped(sentence, width, 0).join("\n") + "\n");
+    let mut say = |sentence: &str| text += &wrapped(sentence, width, 0);
     say(&trace.title());
     summary(trace, played).iter().for_each(|sentence| say(sentence));
     let lines = lines(trace);

@@ -90,7 +90,7 @@ pub fn cut(name: &str, most: usize) -> String {
 
 /// Wraps a text into lines of at most `width` characters, unless a word is longer. Indents all lines but
 /// the first.
-pub fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -102,7 +102,7 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> Vec<String> {
             None => lines.push(word.to_owned()),
         }
     }
-    lines
+    lines.join("\n") + "\n"
 }
 
 /// Puts several lines of another program's output on one printable line.
@@ -179,6 +179,13 @@ mod tests {
         );
         let name = Path::new("/a/folder\x1b]0;title\x07/with a name.txt");
         assert_eq!(path(name), "/a/folder\\u{1b}]0;title\\u{7}/with a name.txt");
+    }
+
+    #[test]
+    fn long_texts_are_wrapped_between_words() {
+        assert_eq!(wrapped("one two three", 7, 2), "one two\n  three\n");
+        assert_eq!(wrapped("   one two", 8, 3), "   one\n   two\n");
+        assert_eq!(wrapped("indivisible", 4, 1), "indivisible\n");
     }
 
     #[test]

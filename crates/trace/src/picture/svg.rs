@@ -54,9 +54,9 @@ impl Svg {
     /// Words in lines of at most `width` characters, `height` pixels apart, below this place; returns
     /// the height of the last line.
     pub(super) fn lines(&mut self, (x, mut y): (f64, f64), words: &str, width: usize, height: f64) -> f64 {
-        for line in wrapped(words, width, 0) {
+        for line in wrapped(words, width, 0).lines() {
             y += height;
-            self.text("q", (x, y), &line);
+            self.text("q", (x, y), line);
         }
         y
     }
