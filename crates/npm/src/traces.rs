@@ -77,8 +77,7 @@ struct Writer {
 
 /// The pairs of a step on this many wires.
 fn pairs(step: Step, wires: u64) -> Vec<[u64; 2]> {
-    let pairs = (0..step.comparisons(wires)).map(|number| step.pair(number));
-    pairs.filter(|pair| pair.low.max(pair.high) < wires).map(|pair| [pair.low, pair.high]).collect()
+    step.within(wires).map(|pair| [pair.low, pair.high]).collect()
 }
 
 impl Writer {

@@ -87,6 +87,11 @@ impl Step {
         }
     }
 
+    /// Returns the pairs inside n positions, in the order of their numbers.
+    pub fn within(self, n: u64) -> impl Iterator<Item = Pair> {
+        (0..self.comparisons(n)).map(move |c| self.pair(c)).filter(move |pair| pair.low.max(pair.high) < n)
+    }
+
     /// Returns the number of pairs inside n positions.
     pub fn pairs(self, n: u64) -> u64 {
         let n = match self {
@@ -109,10 +114,9 @@ impl Step {
             }
             // Only comparison plans have alternating steps: pair by pair is fast enough.
             Self::Alternating { .. } => {
-                let n = elements.len() as u64;
-                for pair in (0..self.comparisons(n)).map(|c| self.pair(c)) {
+                for pair in self.within(elements.len() as u64) {
                     let (low, high) = (pair.low as usize, pair.high as usize);
-                    if low.max(high) < elements.len() && elements[high] < elements[low] {
+                    if elements[high] < elements[low] {
                         elements.swap(low, high);
                     }
                 }

@@ -213,9 +213,7 @@ fn compared(dispatch: &Dispatch, before: &[u32]) -> Vec<Layer> {
     ranks.resize(ranks.len().max(dispatch.access().writes as usize), FILLER);
     let (first, count) = (dispatch.first() as usize, u64::from(dispatch.count()));
     let of_step = |step: Step| {
-        let inside = |pair: &gpusort_order::network::Pair| pair.low.max(pair.high) < count;
-        let pairs = (0..step.comparisons(count)).map(|number| step.pair(number)).filter(inside);
-        let pairs = pairs.map(|pair| {
+        let pairs = step.within(count).map(|pair| {
             let (low, high) = (first + pair.low as usize, first + pair.high as usize);
             let swapped = ranks[high] < ranks[low];
             if swapped {
