@@ -101,14 +101,9 @@ impl Measurement {
         [self.median_ms(|sample| sample.sort.time), self.median_ms(|sample| sample.end_to_end)]
     }
 
-    /// The largest number of passes of any run.
-    pub fn dispatches(&self) -> u64 {
-        self.samples.iter().map(|sample| sample.dispatches).max().unwrap_or_default()
-    }
-
-    /// The largest number of bytes that the passes of any run read and write.
-    pub fn bytes_moved(&self) -> u64 {
-        self.samples.iter().map(|sample| sample.bytes_moved).max().unwrap_or_default()
+    /// The largest number of passes of any run, or of bytes that they read and write.
+    pub fn most(&self, number: fn(&Sample) -> u64) -> u64 {
+        self.samples.iter().map(number).max().unwrap_or_default()
     }
 }
 
@@ -208,8 +203,8 @@ impl Report {
             dist: case.distribution.name(),
             n: case.n,
             runs: times.len(),
-            dispatches: result.dispatches(),
-            bytes_moved: result.bytes_moved(),
+            dispatches: result.most(|sample| sample.dispatches),
+            bytes_moved: result.most(|sample| sample.bytes_moved),
             median_ms,
             min_ms: times.iter().copied().fold(f64::INFINITY, f64::min),
             max_ms: times.iter().copied().fold(0.0, f64::max),
@@ -244,7 +239,8 @@ impl Report {
 
     /// True if a GPU had no work, so that its time means nothing.
     fn is_nothing(&self, result: &Measurement) -> bool {
-        result.dispatches() == 0 && self.gpus().any(|gpu| gpu.device.name == result.case.device)
+        result.most(|sample| sample.dispatches) == 0
+            && self.gpus().any(|gpu| gpu.device.name == result.case.device)
     }
 
     /// The GPUs, including software ones.
@@ -255,7 +251,10 @@ impl Report {
     /// Bandwidth of the passes relative to the device's copies.
     pub(crate) fn part_of_copy(&self, result: &Measurement) -> Option<f64> {
         let device = self.devices.iter().find(|it| it.device.name == result.case.device)?;
-        Some(result.bytes_moved() as f64 / result.medians()[0] * 1e3 / device.copy_bytes_per_s?)
+        Some(
+            result.most(|sample| sample.bytes_moved) as f64 / result.medians()[0] * 1e3
+                / device.copy_bytes_per_s?,
+        )
     }
 
     /// The measured kinds of keys, each by its first case.
