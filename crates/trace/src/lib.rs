@@ -194,7 +194,7 @@ impl Trace {
             numbers: gpusort_base::human::grouped(number),
             kernel: kernel.name(),
             what: words::of(dispatch),
-            digit: words::digit(kernel),
+            digit: words::digit(dispatch),
             first: dispatch.first(),
             count: dispatch.count(),
             workgroups: dispatch.grid().workgroups(),

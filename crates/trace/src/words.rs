@@ -10,19 +10,16 @@ use gpusort_planner::plan::{
 
 use gpusort_base::human::{grouped, power};
 
-/// The digit that a kernel handles, counted from the lowest; `None` if it handles none or all.
-pub(super) fn digit(kernel: Kernel) -> Option<u32> {
-    match kernel {
+/// The digit that a dispatch handles, counted from the lowest; `None` if it handles none or all.
+pub(super) fn digit(dispatch: &Dispatch) -> Option<u32> {
+    let has_digit = match dispatch.kernel() {
         // The device chooses a leading digit.
-        Kernel::Radix(Radix { scope: Scope::Leading(_), .. }) => None,
-        Kernel::Radix(radix) => {
-            (!matches!(radix.work, RadixWork::Clear | RadixWork::Histogram)).then_some(radix.digit)
-        }
-        Kernel::Select(select) => {
-            matches!(select.work, SelectWork::Histogram | SelectWork::Choose).then_some(select.digit)
-        }
-        _ => None,
-    }
+        Kernel::Radix(Radix { scope: Scope::Leading(_), .. }) => false,
+        Kernel::Radix(radix) => !matches!(radix.work, RadixWork::Clear | RadixWork::Histogram),
+        Kernel::Select(select) => matches!(select.work, SelectWork::Histogram | SelectWork::Choose),
+        _ => false,
+    };
+    has_digit.then(|| dispatch.digit())
 }
 
 /// Describes this dispatch.
