@@ -18,7 +18,7 @@ use gpusort_engine::sorter::{Request, Sorter};
 use gpusort_files::write_keys;
 use gpusort_order::key::{ElementType, KeyMap};
 use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
-use gpusort_trace::{FEW, MOST, Panel, Played, Scheme, Style, Trace, list, network, svg, write_json};
+use gpusort_trace::{FEW, MOST, Panel, Played, Scheme, Style, Trace, json, list, network, svg};
 
 use super::args::TraceArgs;
 use super::device::Device;
@@ -216,7 +216,7 @@ pub(super) fn run(mut args: TraceArgs) -> anyhow::Result<()> {
     for (number, trace) in traces.iter().enumerate() {
         let played = played.get(number);
         if args.json {
-            write_json(trace, played.map(|played| (played, &printed[..])), &mut text)?;
+            text.extend(json(trace, played.map(|played| (played, &printed[..]))).into_bytes());
             continue;
         }
         text.extend_from_slice(if number > 0 { b"\n" } else { b"" });

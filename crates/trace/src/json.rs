@@ -1,19 +1,13 @@
 //! The passes as JSON: one object, on one line.
 
-use std::io::{self, Write};
-
 use serde_json::{Value, json};
 
 use super::{Layer, Played, Trace};
 use gpusort_engine::report::timing::Device;
 
-/// Writes one line. With the sorted elements, as they are printed, it lists the operations of each
+/// Returns one line. With the sorted elements, as they are printed, it lists the operations of each
 /// pass.
-///
-/// # Errors
-///
-/// Errors of `out`.
-pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl Write) -> io::Result<()> {
+pub fn line(trace: &Trace, played: Option<(&Played, &[String])>) -> String {
     let played = played.filter(|(played, _)| played.input.len() <= super::FEW);
     let printed = |ranks: &[u32]| -> Vec<&str> {
         let label = |&rank: &u32| played?.1.get(rank as usize).map(String::as_str);
@@ -64,8 +58,7 @@ pub fn write(trace: &Trace, played: Option<(&Played, &[String])>, out: &mut impl
         "input": played.map(|(played, _)| printed(&played.input)),
         "passes": passes.collect::<Vec<_>>(),
     }));
-    serde_json::to_writer(&mut *out, &whole)?;
-    writeln!(out)
+    format!("{whole}\n")
 }
 
 /// Removes the null fields of an object.

@@ -20,7 +20,7 @@ mod picture;
 mod played;
 mod words;
 
-pub use json::{without_nulls, write as write_json};
+pub use json::{line as json, without_nulls};
 pub use list::list;
 pub use network::network;
 pub use picture::{Panel, Scheme, Style, svg};
