@@ -257,15 +257,10 @@ impl Report {
         )
     }
 
-    /// The measured kinds of keys, each by its first case.
+    /// The measured kinds of keys, each by its first case: a suite measures one after another.
     pub(crate) fn kinds(&self) -> Vec<&Case> {
-        let mut kinds: Vec<&Case> = Vec::new();
-        for Measurement { case, .. } in &self.results {
-            if !kinds.iter().any(|kind| kind.same_kind(case)) {
-                kinds.push(case);
-            }
-        }
-        kinds
+        let kinds = self.results.chunk_by(|a, b| a.case.same_kind(&b.case));
+        kinds.map(|of_kind| &of_kind[0].case).collect()
     }
 
     /// The results of this kind of keys, in the order of measurement.
