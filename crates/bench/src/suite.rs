@@ -251,14 +251,12 @@ impl Suite {
         add(&cpu, CPU, ONE_CORE, None, None);
         for device in devices {
             for &(algorithm, variant) in &self.methods {
-                let mut add = |name, gpu, variant| {
-                    let method = Method { algorithm: Some(algorithm), variant };
-                    add(&device.report.device.name, algorithm.name(), name, gpu, Some(method));
-                };
+                let name = &device.report.device.name;
+                let method = |variant| Some(Method { algorithm: Some(algorithm), variant });
                 let Some(gpu) = device.sorter.started() else {
                     // Variants make no difference on the CPU, and its radix sort is the baseline.
                     if algorithm.is_network() {
-                        add("network", None, None);
+                        add(name, algorithm.name(), "network", None, method(None));
                     }
                     continue;
                 };
@@ -267,7 +265,8 @@ impl Suite {
                 let sizes = [self.sizes.0.first(), self.sizes.0.last()];
                 let best = sizes.into_iter().flatten().map(best);
                 for variant in variant.map_or_else(|| best.collect(), |variant| vec![variant]) {
-                    add(variant.name(), Some((gpu, device)), Some(variant));
+                    let gpu = Some((gpu, device));
+                    add(name, algorithm.name(), variant.name(), gpu, method(Some(variant)));
                 }
             }
         }
