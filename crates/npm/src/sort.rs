@@ -38,9 +38,6 @@ impl<'a> Sort<'a> {
     /// The whole object.
     pub(crate) fn json(mut self) -> Value {
         let (passes, buffers) = self.sort();
-        let top = self.top();
-        let segments = self.segments();
-        let rows = self.rows();
         json!({
             "descending": self.callers.transform.descending,
             "payload": self.callers.shape.payload,
@@ -50,9 +47,9 @@ impl<'a> Sort<'a> {
             "digits": self.callers.transform.digits(),
             "buffers": buffers,
             "passes": passes,
-            "top": top,
-            "segments": segments,
-            "rows": rows,
+            "top": self.top(),
+            "segments": self.segments(),
+            "rows": self.rows(),
             "kernels": self.kernels.into_iter().map(|(_, kernel)| kernel).collect::<Vec<_>>(),
         })
     }
