@@ -130,6 +130,37 @@ fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
     })
 }
 
+/// Calls `measure` with sizes of this kind of sort, for which it makes the data, until one takes too long or the folder of
+/// temporary files has no room.
+fn each_size(
+    case: &Case,
+    sizes: &[u64],
+    what: &str,
+    data: &File,
+    progress: &Progress,
+    mut measure: impl FnMut(u64) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut last = 0;
+    for &size in sizes {
+        let begin = Instant::now();
+        let size = if case.format == Format::Text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
+        if size <= last {
+            continue;
+        }
+        progress.phase(format!("{} {what}", grouped(size)), Unit::Time, None);
+        match generate(case, size, data) {
+            Err(error) if last == 0 => return Err(error),
+            Err(_) => break,
+            Ok(()) => measure(size)?,
+        }
+        last = size;
+        if begin.elapsed() > PATIENCE {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Measures a kind of sort; returns the time of each start of the GPU.
 fn measure(
     costs: &mut Costs,
@@ -140,26 +171,13 @@ fn measure(
     progress: &Progress,
 ) -> anyhow::Result<Vec<f64>> {
     let is_text = case.format == Format::Text;
-    let what = if is_text { "records" } else { "keys" };
     let key_words = case.element.key_words().count();
     let mut cpu = Curve { key_words, records: is_text, times: Vec::new() };
     let (mut on_gpu, mut starts) = (cpu.clone(), Vec::new());
     let seen = costs.gpu.as_ref().map_or(&[][..], |gpu| &gpu.crossovers);
     let crossovers = cost::crossovers(seen, Crossovers::default());
-    for &size in sizes {
-        let begin = Instant::now();
-        let size = if is_text { (size / TEXT_SHARE).max(cost::FEWEST) } else { size };
-        if cpu.times.last().is_some_and(|&(last, _)| last >= size) {
-            continue;
-        }
-        progress.phase(format!("{} {} {what}", grouped(size), case.element), Unit::Time, None);
-        if let Err(error) = generate(case, size, data) {
-            if cpu.times.is_empty() {
-                return Err(error);
-            }
-            // The folder of temporary files has no room for this size.
-            break;
-        }
+    let what = format!("{} {}", case.element, if is_text { "records" } else { "keys" });
+    each_size(case, sizes, &what, data, progress, |size| {
         let runs = repeat(case, size, data, &["-d", "cpu"])?;
         cpu.times.push((size, median_of(&runs, |run| run.sort)));
         // The rate of the largest input counts.
@@ -173,10 +191,8 @@ fn measure(
             on_gpu.times.push((size, median_of(&runs, |run| run.sort)));
             starts.extend(runs.iter().map(|run| run.start));
         }
-        if begin.elapsed() > PATIENCE {
-            break;
-        }
-    }
+        Ok(())
+    })?;
     costs.cpus[0].sorts.push(cpu);
     if let Some(gpu) = &mut costs.gpu {
         gpu.sorts.push(on_gpu);
@@ -191,27 +207,19 @@ fn measure_lines(sizes: &[u64], gpu: usize, data: &File, progress: &Progress) ->
     let sorted = Temporary::new(&std::env::temp_dir()).ok()?;
     let output = ["-o", sorted.path().to_str()?];
     let mut costs = LineCosts { cpu: Vec::new(), gpu: Vec::new() };
-    for &size in sizes {
-        let begin = Instant::now();
-        let size = (size / TEXT_SHARE).max(cost::FEWEST);
-        if costs.cpu.last().is_some_and(|&(last, _)| last >= size) {
-            continue;
-        }
-        progress.phase(format!("{} lines of {}", grouped(size), case.element), Unit::Time, None);
-        if generate(&case, size, data).is_err() {
-            break;
-        }
-        let measured = ["cpu", &gpu.to_string()].map(|device| {
+    let what = format!("lines of {}", case.element);
+    let ended = each_size(&case, sizes, &what, data, progress, |size| {
+        let [cpu, gpu] = ["cpu", &gpu.to_string()].map(|device| {
             let runs = repeat(&case, size, data, &[&["-d", device], &output[..]].concat())?;
-            Ok::<_, anyhow::Error>((runs[0].bytes as u64, median_of(&runs, |run| run.process - run.start)))
+            anyhow::Ok((runs[0].bytes as u64, median_of(&runs, |run| run.process - run.start)))
         });
-        let [Ok(cpu), Ok(gpu)] = measured else { break };
+        let (cpu, gpu) = (cpu?, gpu?);
         costs.cpu.push(cpu);
         costs.gpu.push(gpu);
-        if begin.elapsed() > PATIENCE {
-            break;
-        }
-    }
+        Ok(())
+    });
+    // Smaller sizes count where a larger one fails.
+    drop(ended);
     Some(costs).filter(|costs| !costs.cpu.is_empty())
 }
 
