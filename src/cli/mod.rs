@@ -130,29 +130,23 @@ fn command() -> clap::Command {
             .mut_arg("files", |files| files.help("Files to check, as one input; without any, standard input"))
             .mut_arg("unique", |unique| unique.help("Report equal keys, too").long_help(None))
     };
-    // Hides the options that only a sort uses.
-    let only = |command: clap::Command, others: &[&'static str], after: &'static str, files: &'static str| {
-        let hide = |command: clap::Command, name| command.mut_arg(name, |argument| argument.hide(true));
-        let command = args::OF_SORT.iter().chain(others).fold(command, hide).after_help(after.trim_end());
-        command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
-    };
-    let merge = |command: clap::Command| {
-        let files = "Sorted input files; without any, standard input";
-        only(command, &args::METHOD, include_str!("help/merge.txt"), files)
-    };
-    let count = |command: clap::Command| {
-        let files = "Input files, counted together; without any, standard input";
-        only(command, &args::NOT_COUNTED, include_str!("help/count.txt"), files)
-    };
-    let shuffle = |command: clap::Command| {
-        let files = "Input files; without any, standard input";
-        only(command, &args::NOT_SHUFFLED, include_str!("help/shuffle.txt"), files)
-    };
-    let command = args::Cli::command().mut_subcommands(all);
-    let command = command.mut_subcommand("check", check).mut_subcommand("merge", merge);
-    let command = command.mut_subcommand("count", count).mut_subcommand("shuffle", shuffle);
     let sort = |command: clap::Command| command.mut_arg("files", |files| files.hide_short_help(true));
-    let command = command.mut_subcommand("sort", sort);
+    let mut command = args::Cli::command().mut_subcommands(all);
+    command = command.mut_subcommand("check", check).mut_subcommand("sort", sort);
+    // These hide the options that only a sort uses.
+    let others: [(_, &[&str], _, _); 3] = [
+        ("merge", &args::METHOD, include_str!("help/merge.txt"), "Sorted input files"),
+        ("count", &args::NOT_COUNTED, include_str!("help/count.txt"), "Input files, counted together"),
+        ("shuffle", &args::NOT_SHUFFLED, include_str!("help/shuffle.txt"), "Input files"),
+    ];
+    for (name, hidden, after, files) in others {
+        command = command.mut_subcommand(name, |command| {
+            let hide = |command: clap::Command, name| command.mut_arg(name, |argument| argument.hide(true));
+            let command = args::OF_SORT.iter().chain(hidden).fold(command, hide).after_help(after.trim_end());
+            let files = format!("{files}; without any, standard input");
+            command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
+        });
+    }
     command.disable_help_flag(true).arg(help().short('h')).long_version(VERSION.as_str())
 }
 

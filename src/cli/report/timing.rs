@@ -18,8 +18,6 @@ pub(in crate::cli) struct Timing<'a> {
     pub(in crate::cli) file: Option<&'a Path>,
     /// The verb for the work.
     pub(in crate::cli) did: &'static str,
-    /// The reason for this device and algorithm.
-    pub(in crate::cli) why: String,
     /// True if the element type was assumed, as for `.bin`.
     pub(in crate::cli) type_assumed: bool,
     /// The decisions about the input.
@@ -87,7 +85,7 @@ impl Timing<'_> {
     fn why(&self) -> String {
         let assumed = self.type_assumed.then_some("the type is assumed");
         let more = self.report.sort.why.as_deref().into_iter().chain(assumed);
-        more.fold(self.why.clone(), |why, more| why + "; " + more)
+        more.fold(self.report.why.clone(), |why, more| why + "; " + more)
     }
 
     /// Returns a JSON object on one line. Its strings hold no control characters, which a terminal would

@@ -203,9 +203,8 @@ fn tell(
         }
         return Ok(());
     };
-    let why = if args.merge { "a merge runs on the CPU" } else { &report.why }.to_owned();
     let type_assumed = job.decisions.type_assumed && !args.merge;
-    let timing = Timing { report, file, did: args.did(), why, type_assumed, explained: job.explain()? };
+    let timing = Timing { report, file, did: args.did(), type_assumed, explained: job.explain()? };
     let line = match (args.json, args.verbose) {
         (true, _) => timing.json(),
         (_, true) => timing.to_string(),
