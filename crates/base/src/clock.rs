@@ -8,6 +8,14 @@ pub use std::time::Instant;
 #[cfg(target_arch = "wasm32")]
 pub use web_time::Instant;
 
+/// Does this work, and adds its time to a total.
+pub fn timed<T>(total: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let done = work();
+    *total += start.elapsed();
+    done
+}
+
 /// The source of a measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {

@@ -21,7 +21,7 @@ use gpusort_order::{Method, Shape};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
 use crate::columns::order_words;
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::{Instant, timed};
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_base::parallel::{self, Meanwhile};
@@ -174,11 +174,9 @@ impl<'a> Dataset<'a> {
 
     /// Turns the keys of records into words.
     pub(super) fn make_words(&mut self, unique: bool) {
-        let start = Instant::now();
         if let Content::Records { records, words } = &mut self.content {
-            *words = Some(records.take_words(unique));
+            *words = Some(timed(&mut self.parsing, || records.take_words(unique)));
         }
-        self.parsing += start.elapsed();
     }
 
     /// The shape of the elements to sort.
@@ -281,10 +279,8 @@ impl<'a> Dataset<'a> {
                 let done = if let Some(places) = places {
                     let request = Request::records(words.remove(0), places).select(ask.selection);
                     let mut done = sorter.run(request.by(ask.method), passes)?;
-                    let start = Instant::now();
                     let mut places = done.words.into_vec().expect("places have 64 bits");
-                    records.settle_places(&mut places);
-                    done.report.sort.time += start.elapsed();
+                    timed(&mut done.report.sort.time, || records.settle_places(&mut places));
                     Sorted { words: places.into(), ..done }
                 } else {
                     let done = order_records(&records, Words { words, ties }, sorter, &ask, passes)?;
@@ -382,8 +378,8 @@ impl<'a> Outcome<'_, 'a> {
             Written::Records(records) => {
                 let Sorted { words, repeated, report: sort } = ordered.bring()?;
                 watch.phase(Phase::Write, Some(len as u64));
-                let (start, progress) = (Instant::now(), |done| watch.set(done));
-                let done = match words.width() {
+                let progress = |done| watch.set(done);
+                let done = timed(&mut report.phases.write, || match words.width() {
                     KeyWords::One => {
                         let order = words.into_vec().expect("positions have 32 bits");
                         records.write(&order, output, progress)
@@ -392,9 +388,8 @@ impl<'a> Outcome<'_, 'a> {
                         let places = words.into_vec().expect("places have 64 bits");
                         records.write_places(&places, output, progress)
                     }
-                };
+                });
                 done.map_err(|error| output.failed(error))?;
-                report.phases.write += start.elapsed();
                 (repeated, sort)
             }
             Written::Elements(map, form) => {
@@ -408,9 +403,9 @@ impl<'a> Outcome<'_, 'a> {
                             output.write_header(map.element, len as u64)?;
                         }
                     }
-                    let (start, progress) = (Instant::now(), |done| watch.set(before + done));
-                    form.write(&block, map, output, progress).map_err(|error| output.failed(error))?;
-                    report.phases.write += start.elapsed();
+                    let progress = |done| watch.set(before + done);
+                    let done = timed(&mut report.phases.write, || form.write(&block, map, output, progress));
+                    done.map_err(|error| output.failed(error))?;
                     before += block.len() as u64;
                     Ok(())
                 };

@@ -20,7 +20,7 @@ use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_engine::sorter::{Request, Sorter};
 use gpusort_external::frames::{FramePayload, RunFormat, SortedRun};
-use gpusort_external::{Folders, differences, partition};
+use gpusort_external::{differences, partition};
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::binary::BinaryInput;
 use gpusort_formats::fields::{self, Dialect, Head, Known};
@@ -327,11 +327,11 @@ impl Task<'_> {
         let runs = sources.into_iter().filter(|source| !is_empty(source.range)).map(run);
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let head = if has_head { self.head.clone() } else { Head::default() };
-        let mut folders = Folders::new(job.folders.clone()).within(&job.budget, &job.cancel);
+        let mut folders = job.folders();
         let runs = Runs::given((how, &job.budget), (runs, head), job.ask, &mut folders);
         let expected = job.bytes_of(n, read, how.element());
-        let report = runs.merge(&mut output, expected, &job.watch)?;
-        job.close(output)?;
+        let mut report = runs.merge(&mut output, expected, &job.watch)?;
+        job.close(output, &mut report.phases.merge)?;
         Ok(report)
     }
 

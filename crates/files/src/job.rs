@@ -18,7 +18,7 @@ use super::progress::{Phase, Watch};
 use super::report::{Explained, Phases, Report};
 use super::runs::Runs;
 use gpusort_base::cancel::Cancel;
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::{Instant, timed};
 use gpusort_base::error::{Error, Hint};
 use gpusort_base::format::Format;
 use gpusort_base::{human, memory, parallel};
@@ -280,11 +280,9 @@ impl Job<'_> {
         if let Some(answer) = self.ask.answer {
             return self.answer(answer, devices, output);
         }
-        if let Some(report) = self.sort_lines(devices, &mut output)? {
-            let start = Instant::now();
-            self.close(output)?;
-            let phases = Phases { write: report.phases.write + start.elapsed(), ..report.phases };
-            return Ok(Report { phases, ..report });
+        if let Some(mut report) = self.sort_lines(devices, &mut output)? {
+            self.close(output, &mut report.phases.write)?;
+            return Ok(report);
         }
         let (how, budget) = (&self.decisions.how, &self.budget);
         let expected = self.expected();
@@ -353,9 +351,7 @@ impl Job<'_> {
             text.is_unchanged().unwrap_or(false)
         };
         let mut take = |block: &[u8]| {
-            let start = Instant::now();
-            output.write_all(block).map_err(|error| output.failed(error))?;
-            write += start.elapsed();
+            timed(&mut write, || output.write_all(block)).map_err(|error| output.failed(error))?;
             written += block.len() as u64;
             self.watch.set((u128::from(count.get()) * u128::from(written) / u128::from(bytes)) as u64);
             Ok(())
@@ -469,8 +465,14 @@ impl Job<'_> {
         Folders::new(self.folders.clone()).first().to_owned()
     }
 
-    pub(super) fn close(&self, output: Output) -> Result<(), Error> {
-        output.finish_as(self.is_last)
+    /// The folders for runs.
+    pub(super) fn folders(&self) -> Folders {
+        Folders::new(self.folders.clone()).within(&self.budget, &self.cancel)
+    }
+
+    /// Completes an output; the time counts for this phase.
+    pub(super) fn close(&self, output: Output, phase: &mut Duration) -> Result<(), Error> {
+        timed(phase, || output.finish_as(self.is_last))
     }
 
     /// Checks that the elements to write have the type that the output's name promises.
@@ -496,20 +498,30 @@ impl Job<'_> {
             let outcome = self.order(first, &mut output, devices)?;
             return self.write(outcome, output);
         }
-        devices.in_parts(self.budget.total());
-        let chosen = devices.choose(first.len() as u64, first.shape(&self.ask), 0)?;
-        let mut folders = Folders::new(self.folders.clone()).within(&self.budget, &self.cancel);
-        let sort = || {
-            let runs = Runs::of(first, &mut parts, self.ask, chosen.sorter, &mut folders)?;
+        let mut report = self.merge_parts(first, &mut parts, self.ask, devices, |runs, _| {
             let element = runs.written()?;
             self.check_promise(element, &output)?;
             let expected = self.bytes_of(runs.report.records, runs.report.bytes, element);
             runs.merge(&mut output, expected, &self.watch)
-        };
-        let mut report = if self.budget.bytes() < LITTLE { parallel::alone(sort) } else { sort() }?;
-        let start = Instant::now();
-        self.close(output)?;
-        report.phases.merge += start.elapsed();
+        })?;
+        self.close(output, &mut report.phases.merge)?;
+        Ok(report)
+    }
+
+    /// Sorts the parts of an input, the first of them `first`, into runs, which `merge` merges.
+    pub(super) fn merge_parts(
+        &self,
+        first: Dataset<'static>,
+        parts: &mut Parts,
+        ask: OutputSpec,
+        devices: &mut dyn ChooseSorter,
+        merge: impl FnOnce(Runs, &Parts) -> Result<Report, Error>,
+    ) -> Result<Report, Error> {
+        devices.in_parts(self.budget.total());
+        let chosen = devices.choose(first.len() as u64, first.shape(&ask), 0)?;
+        let mut folders = self.folders();
+        let sort = || merge(Runs::of(first, parts, ask, chosen.sorter, &mut folders)?, parts);
+        let report = if self.budget.bytes() < LITTLE { parallel::alone(sort) } else { sort() }?;
         Ok(chosen.with_budget(&self.budget).reported(report))
     }
 
@@ -568,9 +580,7 @@ impl Job<'_> {
     /// Writes records in order, and completes their output.
     fn write(&self, outcome: Outcome, mut output: Output) -> Result<Report, Error> {
         let mut report = outcome.write(&mut output, &self.watch)?;
-        let start = Instant::now();
-        self.close(output)?;
-        report.phases.write += start.elapsed();
+        self.close(output, &mut report.phases.write)?;
         Ok(report)
     }
 }

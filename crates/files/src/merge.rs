@@ -143,7 +143,7 @@ impl Job<'_> {
         let print = (ask.format == Format::Text).then_some(Print::Shortest);
         let progress = |read| self.watch.set(read);
         let merged = gpusort_external::merge(inputs, how, ask.selection, print, &mut output, progress)?;
-        self.close(output)?;
+        output.finish_as(self.is_last)?;
         Ok(self.merge_report(begin, how.kinds(), merged))
     }
 

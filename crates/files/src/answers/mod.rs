@@ -13,10 +13,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use foldhash::HashMap;
-use gpusort_base::clock::Instant;
 use gpusort_base::error::{Error, Hint};
 use gpusort_base::parallel;
-use gpusort_external::{Folders, Numbered, REPEATED};
+use gpusort_external::{Numbered, REPEATED};
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{Fields, Head, InputSpec, Layout};
@@ -31,7 +30,6 @@ use super::dataset::{Answer, OutputSpec, order_records};
 use super::job::{ChooseSorter, Job, LITTLE};
 use super::parts::Parts;
 use super::report::Report;
-use super::runs::Runs;
 
 /// Finds the first records of each value of a column.
 pub(crate) struct Firsts {
@@ -417,21 +415,15 @@ impl Job<'_> {
         let first = parts.next().expect("the first part may be empty")?;
         let unique = self.ask.selection.unique && !answer.is_counted();
         let ask = OutputSpec { selection: Selection { unique, first: None }, ..self.ask };
-        let is_whole = parts.is_over();
-        if !is_whole {
-            devices.in_parts(budget.total());
-        }
-        let chosen = devices.choose(first.len() as u64, first.shape(&ask), 0)?;
         let (text, name) = (Text::default(), output.name());
         let failed = |error| Error::io(&name, "write", error);
-        let folders = || Folders::new(self.folders.clone()).within(budget, &self.cancel);
         let most = self.ask.selection.first.unwrap_or(usize::MAX);
         let mut answers = Answers {
             answer,
             how,
             layout: Layout::new(&text, how),
             per: self.per.as_ref().map(|per| (Layout::new(&text, per), Firsts::new(budget, most))),
-            numbered: Numbered::new(budget, folders()),
+            numbered: Numbered::new(budget, self.folders()),
             output: &mut output,
             most: most as u64,
             now: None,
@@ -440,7 +432,8 @@ impl Job<'_> {
             keys: 0,
             records: 0,
         };
-        let mut report = if is_whole {
+        let mut report = if parts.is_over() {
+            let chosen = devices.choose(first.len() as u64, first.shape(&ask), 0)?;
             let report = first.report(ask.format);
             let mut records = answer.numbered(first.content.into_records(how)?, how);
             answers.begin(std::mem::take(&mut records.head), parts.names()).map_err(failed)?;
@@ -449,24 +442,18 @@ impl Job<'_> {
             let order: Vec<u32> = done.words.into_vec().expect("positions have 32 bits");
             let counts = Counts { respelled: records.respelled.get().cloned(), ..report.counts.clone() };
             add_all(records, &order, &mut answers).map_err(failed)?;
-            Report { counts, ..report }.with_sort(done.report, done.repeated, order.len())
+            chosen.reported(Report { counts, ..report }.with_sort(done.report, done.repeated, order.len()))
         } else {
-            let mut folders = folders();
-            let runs = || {
-                let mut runs = Runs::of(first, &mut parts, ask, chosen.sorter, &mut folders)?;
+            self.merge_parts(first, &mut parts, ask, devices, |mut runs, parts| {
                 answers.begin(runs.take_head(), parts.names()).map_err(failed)?;
                 runs.merge(&mut Output::writer(&mut answers, name.clone()), 0, &self.watch)
-            };
-            if budget.bytes() < LITTLE { parallel::alone(runs) } else { runs() }?
+            })?
         };
         let [records, keys, written] = answers.end()?;
-        let start = Instant::now();
-        self.close(output)?;
-        report.phases.write += start.elapsed();
+        self.close(output, &mut report.phases.write)?;
         if answer.is_counted() {
             (report.records, report.repeated) = (records, records - keys);
         }
-        let report = Report { cut: report.records - report.repeated - written, types: how.kinds(), ..report };
-        Ok(if is_whole { chosen } else { chosen.with_budget(budget) }.reported(report))
+        Ok(Report { cut: report.records - report.repeated - written, types: how.kinds(), ..report })
     }
 }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use gpusort_order::key::Word;
 
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::timed;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, map_parts};
 use gpusort_engine::element::Element;
@@ -212,11 +212,10 @@ pub(crate) fn order_words(
     let request = Request::positions_by(words.iter().map(KeyBuf::borrowed).collect());
     let Sorted { words: order, mut report, .. } = sorter.run(request.by(method), progress)?;
     let mut order = order.into_vec().expect("positions have 32 bits");
-    let (start, all) = (Instant::now(), order.len());
-    settle(&ties, &mut order, &words);
+    let all = order.len();
+    timed(&mut report.sort.time, || settle(&ties, &mut order, &words));
     let repeated = all - order.len();
     order.truncate(selection.first.unwrap_or(usize::MAX));
-    report.sort.time += start.elapsed();
     Ok(Sorted { words: order.into(), repeated, report })
 }
 

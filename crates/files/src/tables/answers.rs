@@ -16,13 +16,12 @@ use super::keys::TableKey;
 use super::merge::{EmitRows, added_numbers};
 use super::read::{Reader, TableScan, compact, taken};
 use super::write::{BATCH, Sink, all_joined, each_gathered, order_of};
-use super::{Tables, group_room, keys, order, room, shape, types};
+use super::{Tables, group_room, keys, room, types};
 use crate::answers::Firsts;
 use crate::dataset::{Answer, OutputSpec};
 use crate::job::{ChooseSorter, Job, LITTLE, To};
 use crate::progress::Phase;
 use crate::report::Report;
-use gpusort_base::clock::Instant;
 use gpusort_base::error::{Error, Hint};
 use gpusort_base::parallel::lock;
 use gpusort_formats::Output;
@@ -55,10 +54,8 @@ impl Job<'_> {
             Answer::Counts => asked.counted_rows(devices, &mut output)?,
             Answer::CountsOfKeys => asked.counts_of_keys(devices, &mut output)?,
         };
-        let start = Instant::now();
         report.bytes = self.known_size();
-        self.close(output)?;
-        report.phases.write += start.elapsed();
+        self.close(output, &mut report.phases.write)?;
         let cut = report.records - report.repeated - written;
         Ok(Report { cut, types: types(&keys), ..report })
     }
@@ -71,16 +68,9 @@ impl Job<'_> {
         emit: EmitRows,
     ) -> Result<Report, Error> {
         let mut report = if reading.tables.limit().0 {
-            let start = Instant::now();
-            let batches = Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default();
-            let batches = reading.numbered(batches, 0)?;
-            let read = start.elapsed();
-            let chosen = devices.choose(reading.tables.rows, shape(), 0)?;
-            let mut report = Report::new(self.ask.format);
-            let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
+            let (batches, positions, report) = self.order_in_memory(reading, None, devices)?;
             each_gathered(batches, &positions, BATCH, emit)?;
-            report.phases.read = read;
-            chosen.reported(report)
+            report
         } else {
             self.sort_in_parts(reading.clone(), devices, |merging| merging.each(emit))?
         };
@@ -172,14 +162,11 @@ impl Asked<'_> {
         let Self { tables, keys, most } = self;
         let reading = TableScan::new(tables, keys);
         let [declared, schema] = [&tables.schema, &reading.schema].map(|schema| counted(schema.fields()));
-        let out = Tables {
-            rows: tables.rows,
-            bytes: tables.bytes,
-            ..Tables::new(tables.job, Vec::new(), declared)
-        };
+        let &Tables { job, rows, bytes, .. } = tables;
+        let out = Tables { rows, bytes, ..Tables::new(job, Vec::new(), declared) };
         let behind = |sorted: SortedColumn| SortedColumn { column: sorted.column + 1, ..sorted };
         let order: Vec<_> = order_of(keys).into_iter().map(behind).collect();
-        let mut sink = Sink::new(&out, schema.clone(), &order, output, group_room(&tables.job.budget))?;
+        let mut sink = Sink::new(&out, schema.clone(), &order, output, group_room(&job.budget))?;
         let (mut groups, mut written) = (Groups::default(), 0);
         let mut write = |batch: RecordBatch, counts: Vec<i64>| {
             let batch = with_counts(&schema, batch.columns().to_vec(), counts)?;
@@ -187,9 +174,8 @@ impl Asked<'_> {
             written += batch.num_rows();
             if batch.num_rows() > 0 { sink.write(batch) } else { Ok(()) }
         };
-        let report = tables
-            .job
-            .each_in_order(&reading, devices, &mut |batch| groups.add(&reading, &batch, &mut write))?;
+        let report =
+            job.each_in_order(&reading, devices, &mut |batch| groups.add(&reading, &batch, &mut write))?;
         groups.end(&mut write)?;
         sink.finish()?;
         Ok((groups.reported(report, tables), written as u64))

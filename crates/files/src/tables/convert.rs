@@ -22,7 +22,7 @@ impl Job<'_> {
         let mut output = self.open(to)?;
         let mut spool = self.spool();
         let text = Output::writer(&mut spool, "a temporary file".to_owned());
-        let report = work(text.cancelled_by(&self.cancel))?;
+        let mut report = work(text.cancelled_by(&self.cancel))?;
         let start = Instant::now();
         let columns = self.decisions.columns.as_ref().expect("the columns of converted tables are known");
         let table = TextTable { name: self.inputs[0].name(), stored: Stored::spooled(spool)?, columns };
@@ -38,10 +38,9 @@ impl Job<'_> {
             return Err(self.misfit(columns, misfit)?);
         }
         sink.finish()?;
-        self.close(output)?;
-        let mut report = Report { format, ..report };
         report.phases.write += start.elapsed();
-        Ok(report)
+        self.close(output, &mut report.phases.write)?;
+        Ok(Report { format, ..report })
     }
 
     /// The error about a row that does not fit its columns, with its line if an input can be read again.

@@ -21,7 +21,7 @@ use crate::columns::arrow::numbers_of;
 use crate::job::Job;
 use crate::progress::Phase;
 use crate::report::Report;
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::timed;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, lock, map_parts, ranges};
 use gpusort_engine::sorter::Sorter;
@@ -50,14 +50,19 @@ pub(super) enum RunSource {
     Input(Vec<Part>),
 }
 
+impl RunSource {
+    /// Returns the length in relation to other runs: bytes in files, or 1.
+    fn length(&self) -> u64 {
+        if let Self::Spilled(spilled) = self { spilled.bytes } else { 1 }
+    }
+}
+
 /// Runs of the rows of tables.
 pub(super) struct Merging<'a> {
     job: &'a Job<'a>,
     reading: TableScan<'a>,
     folders: Folders,
     runs: Vec<RunSource>,
-    /// The number of copied row groups, and of their rows.
-    pub(super) copied: [u64; 2],
     /// The run being written, and the keys of its last row, as comparable bytes.
     open: Option<(StreamWriter<Spill>, Vec<u8>)>,
 }
@@ -65,8 +70,7 @@ pub(super) struct Merging<'a> {
 impl<'a> Merging<'a> {
     pub(super) fn new(reading: TableScan<'a>) -> Self {
         let job = reading.tables.job;
-        let folders = Folders::new(job.folders.clone()).within(&job.budget, &job.cancel);
-        Self { job, reading, folders, runs: Vec::new(), copied: [0; 2], open: None }
+        Self { job, reading, folders: job.folders(), runs: Vec::new(), open: None }
     }
 
     /// Sorts the rows in parts of about `limit` bytes, and writes them into runs.
@@ -75,9 +79,7 @@ impl<'a> Merging<'a> {
         let mut report = Report::new(self.job.ask.format);
         let runs = (self.reading.tables.bytes / limit.max(1) + 2).min(FAN_IN as u64);
         let rows = (self.window(runs) / WINDOW).clamp(self.reading.least(1 << 5), 1 << 15);
-        let start = Instant::now();
-        let mut part = reader.next(limit)?;
-        report.phases.read = start.elapsed();
+        let mut part = timed(&mut report.phases.read, || reader.next(limit))?;
         while let Some(batches) = part {
             let batches = self.reading.numbered(batches, report.records)?;
             let arrays = self.reading.keys_of(&batches)?;
@@ -86,19 +88,15 @@ impl<'a> Merging<'a> {
             // The next part is read while this part is written.
             part = thread::scope(|scope| {
                 let coming = parallel::meanwhile(scope, || reader.next(limit));
-                let start = Instant::now();
-                let written = self.write_run(batches, &arrays, &positions, rows);
-                let waiting = Instant::now();
-                report.phases.write += waiting - start;
-                let coming = coming.wait();
-                report.phases.read += waiting.elapsed();
+                let write = || self.write_run(batches, &arrays, &positions, rows);
+                let written = timed(&mut report.phases.write, write);
+                let coming = timed(&mut report.phases.read, || coming.wait());
                 written.and(coming)
             })?;
         }
         self.close()?;
         report.runs = self.runs.len();
-        let bytes = |run: &RunSource| if let RunSource::Spilled(spilled) = run { spilled.bytes } else { 0 };
-        report.spilled_bytes = self.runs.iter().map(bytes).sum();
+        report.spilled_bytes = self.runs.iter().map(RunSource::length).sum();
         Ok(report)
     }
 
@@ -201,14 +199,15 @@ impl<'a> Merging<'a> {
         )
     }
 
-    /// Merges the inputs into the output, and copies row groups that overlap with no other.
-    pub(super) fn write_inputs(&mut self, output: &mut Output) -> Result<Merged, Error> {
+    /// Merges the inputs into the output, and copies row groups that overlap with no other. Returns the number of copied
+    /// row groups, too, and of their rows.
+    pub(super) fn write_inputs(&mut self, output: &mut Output) -> Result<(Merged, [u64; 2]), Error> {
         let (tables, mut sink, counts) = (self.reading.tables, self.sink(output)?, Mutex::default());
         let are_all = tables.ask.selection == Selection::ALL;
         let takes = |part: Part| are_all && sink.takes(tables, part);
         let steps = copies::steps(&self.reading, takes, &counts)?;
         let mut merged = Merged { counts: mem::take(&mut lock(&counts)), ..Merged::default() };
-        let mut after = None;
+        let (mut after, mut groups, mut rows) = (None, 0, 0);
         for (parts, copied) in &steps {
             let before = copied.as_ref().map(|copied| &copied.first);
             let segment = Segment { done: merged.read, after, before };
@@ -221,12 +220,12 @@ impl<'a> Merging<'a> {
                 segment.check(tables.all[part.table].name(), first, first)?;
                 sink.copy(tables, *part)?;
                 merged.add(&Merged { read: part.rows, written: part.rows, ..Merged::default() });
-                self.copied = [self.copied[0] + 1, self.copied[1] + part.rows];
+                (groups, rows) = (groups + 1, rows + part.rows);
                 after = Some(last);
             }
         }
         sink.finish()?;
-        Ok(merged)
+        Ok((merged, [groups, rows]))
     }
 }
 
@@ -316,11 +315,8 @@ impl Merging<'_> {
         // Shares are three quarters of this: a window of each run.
         let bytes = sources.len() * window * self.reading.row_bytes() as usize / 3 * 4;
         let pieces = sources.into_iter().map(|source| {
-            let size = match &source {
-                RunSource::Spilled(run) => run.bytes,
-                RunSource::Input(_) => 1,
-            };
-            Ok((self.pieces(source, window, &counts, segment)?, size))
+            let length = source.length();
+            Ok((self.pieces(source, window, &counts, segment)?, length))
         });
         let pieces = pieces.collect::<Result<Vec<_>, Error>>()?;
         let (selection, emits) = (self.reading.tables.ask.selection, Emit::Rows);

@@ -36,7 +36,7 @@ use super::parts::position_type;
 use super::progress::Phase;
 use super::report::{ExplainedKey, Report};
 use crate::columns::order_columns;
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::{Instant, timed};
 use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_engine::key_buf::KeyBuf;
@@ -118,21 +118,16 @@ impl Job<'_> {
             is_few && is_plain && !keys.iter().any(TableKey::refuses_nulls)
         });
         let mut report = if fits || few.is_some() {
-            let start = Instant::now();
-            let batches = match few {
-                Some(few) => reading.first(few, limit)?,
-                None => Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default(),
-            };
-            let read = start.elapsed();
-            let mut report = self.sort_batches(&reading, batches, devices, &mut output)?;
-            report.phases.read = read;
+            let (batches, positions, mut report) = self.order_in_memory(&reading, few, devices)?;
+            let write = || self.write_rows(&reading, batches, positions, &mut output);
+            timed(&mut report.phases.write, write)?;
             report
         } else {
             self.sort_in_parts(reading, devices, |merging| merging.write(&mut output))?
         };
         // The output may replace an input.
         report.bytes = self.known_size();
-        self.close(output)?;
+        self.close(output, &mut report.phases.write)?;
         if few.is_some() {
             report.cut += tables.rows - report.records;
             report.records = tables.rows;
@@ -141,33 +136,45 @@ impl Job<'_> {
         Ok(report)
     }
 
-    /// Sorts batches in memory.
-    fn sort_batches(
+    /// Reads all rows, or rows that include the first `few` rows, and orders them. Returns the batches, and the selected
+    /// rows in order.
+    fn order_in_memory(
+        &self,
+        reading: &TableScan,
+        few: Option<usize>,
+        devices: &mut dyn ChooseSorter,
+    ) -> Result<(Vec<RecordBatch>, Vec<u32>, Report), Error> {
+        let (tables, mut report) = (reading.tables, Report::new(self.ask.format));
+        let batches = timed(&mut report.phases.read, || match few {
+            Some(few) => reading.first(few, tables.limit().1),
+            None => Ok(Reader::new(reading.clone()).next(u64::MAX)?.unwrap_or_default()),
+        })?;
+        let read = || batches.iter().map(|batch| batch.num_rows() as u64).sum();
+        let chosen = devices.choose(if few.is_some() { read() } else { tables.rows }, shape(), 0)?;
+        // Positions in memory need no column.
+        let batches = if self.ask.positions { batches } else { reading.numbered(batches, 0)? };
+        let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
+        Ok((batches, positions, chosen.reported(report)))
+    }
+
+    /// Writes the rows at these positions, or the positions themselves.
+    fn write_rows(
         &self,
         reading: &TableScan,
         batches: Vec<RecordBatch>,
-        devices: &mut dyn ChooseSorter,
+        positions: Vec<u32>,
         output: &mut Output,
-    ) -> Result<Report, Error> {
-        let n: u64 = batches.iter().map(|batch| batch.num_rows() as u64).sum();
-        let chosen = devices.choose(n, shape(), 0)?;
-        // Positions in memory need no column.
-        let batches = if self.shuffle.is_some() { reading.numbered(batches, 0)? } else { batches };
-        let mut report = Report::new(self.ask.format);
-        let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
-        let start = Instant::now();
+    ) -> Result<(), Error> {
         self.watch.phase(Phase::Write, Some(positions.len() as u64));
+        let (tables, order) = (reading.tables, order_of(reading.keys));
         if self.ask.positions {
-            write_positions(positions.into_iter().map(u64::from), n, self.ask.format, output)?;
-        } else {
-            let mut sink =
-                Sink::new(reading.tables, reading.schema.clone(), &order_of(reading.keys), output, None)?;
-            let batches = batches.into_iter().map(|batch| reading.unnumbered(batch));
-            sink.write_all(batches.collect::<Result<_, _>>()?, &positions)?;
-            sink.finish()?;
+            let positions = positions.into_iter().map(u64::from);
+            return write_positions(positions, tables.rows, self.ask.format, output);
         }
-        report.phases.write = start.elapsed();
-        Ok(chosen.reported(report))
+        let mut sink = Sink::new(tables, reading.schema.clone(), &order, output, None)?;
+        let batches = batches.into_iter().map(|batch| reading.unnumbered(batch));
+        sink.write_all(batches.collect::<Result<_, _>>()?, &positions)?;
+        sink.finish()
     }
 
     /// Sorts parts into runs, which `merge` merges.
@@ -181,11 +188,9 @@ impl Job<'_> {
         let chosen = devices.choose(limit / reading.tables.row_bytes(), shape(), 0)?;
         let mut merging = Merging::new(reading);
         let mut report = merging.sort_parts(chosen.sorter, limit)?;
-        let start = Instant::now();
-        let written = merge(&mut merging)?;
+        let written = timed(&mut report.phases.merge, || merge(&mut merging))?;
         report.repeated += written.repeated;
         report.cut = report.records - report.repeated - written.written;
-        report.phases.merge = start.elapsed();
         Ok(chosen.with_budget(&self.budget).reported(report))
     }
 
@@ -196,9 +201,8 @@ impl Job<'_> {
         let mut output = self.open(to)?;
         self.watch.phase(Phase::Merge, Some(tables.rows));
         let mut merging = Merging::new(TableScan::new(&tables, &keys));
-        let merged = merging.write_inputs(&mut output)?;
-        self.close(output)?;
-        let [copied_groups, copied_rows] = merging.copied;
+        let (merged, [copied_groups, copied_rows]) = merging.write_inputs(&mut output)?;
+        output.finish_as(self.is_last)?;
         Ok(Report { copied_groups, copied_rows, ..self.merge_report(begin, types(&keys), merged) })
     }
 
