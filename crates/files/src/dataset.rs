@@ -9,14 +9,12 @@
 //! spelling, or rows of a table. Reading a binary file overlaps with the transfer of its first elements
 //! to a device, and writing overlaps with the transfer of sorted elements back.
 
-use std::io;
-use std::mem;
 use std::sync::mpsc;
 use std::thread::Scope;
 use std::time::Duration;
+use std::{io, mem};
 
-use gpusort_order::key::{ElementType, KeyMap, KeyWords};
-use gpusort_order::{Method, Shape};
+use gpusort_order::{ElementType, KeyMap, KeyWords, Method, Selection, Shape};
 
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -30,12 +28,8 @@ use gpusort_engine::sorter::{self, Incoming, Ordered, Request, Sorted, Sorter};
 use gpusort_external::ElementForm;
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::binary::{self, BinaryInput};
-use gpusort_formats::fields::InputKind;
 use gpusort_formats::numbers::span::Census;
-use gpusort_formats::packing::Ties;
-use gpusort_formats::records::Print;
-use gpusort_formats::{Counts, InputSpec, Output, Words};
-use gpusort_order::Selection;
+use gpusort_formats::{Counts, InputKind, InputSpec, Output, Print, Ties, Words};
 
 /// The requested order and output of a dataset.
 #[derive(Clone, Copy, Debug)]

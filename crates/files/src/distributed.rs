@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use gpusort_order::key::ElementType;
+use gpusort_order::ElementType;
 use serde::{Deserialize, Serialize};
 
 use super::dataset::{Content, Dataset, order_records};
@@ -24,8 +24,7 @@ use gpusort_external::{differences, partition};
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::binary::BinaryInput;
 use gpusort_formats::fields::{self, Dialect, Head, Known};
-use gpusort_formats::records::Print;
-use gpusort_formats::{Compression, Input, InputKind, InputSpec, Output, Text};
+use gpusort_formats::{Compression, Input, InputKind, InputSpec, Output, Print, Text};
 
 /// A task of a sort by several processes.
 pub struct Task<'a> {

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use gpusort_order::key::{ElementType, KeyMap};
 #[cfg(feature = "arrow")]
 use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
@@ -26,10 +25,9 @@ use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::{Lines, Sorter};
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
-use gpusort_formats::fields::InputSpec;
 use gpusort_formats::numbers::IntegerFiles;
-use gpusort_formats::{Compression, Input, Output, ParquetLayout, Stretches};
-use gpusort_order::{Kind, Selection, Shape};
+use gpusort_formats::{Compression, Input, InputSpec, Output, ParquetLayout, Stretches};
+use gpusort_order::{ElementType, KeyMap, Kind, Selection, Shape};
 
 /// Approximate bytes of a number in text, with its separator.
 const BYTES_OF_TOKEN: u64 = 10;

@@ -10,8 +10,7 @@ use gpusort_engine::sorter::{Sorted, Sorter};
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::fields::{Dialect, Fields, KeySpec, Known, ResolvedKey};
 use gpusort_formats::{InputKind, InputSpec, LineEnd, Text};
-use gpusort_order::Method;
-use gpusort_order::Selection;
+use gpusort_order::{Method, Selection};
 
 /// Sorts lines as text. Returns the order, as positions, and the time taken after the lines are read.
 ///

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use gpusort_order::key::ElementType;
 use gpusort_values::marks::Marks;
 
 use super::decide::{Asked, Decisions, decide};
@@ -13,7 +12,7 @@ use gpusort_formats::binary::BinaryInput;
 use gpusort_formats::fields::{Key, KeySpec, Kind};
 use gpusort_formats::spelling::Spelling;
 use gpusort_formats::{Compression, Extension, Input, InputKind, InputSpec, LineEnd, PerLine, Stretches};
-use gpusort_order::{Invalid, KeyOrder, Nulls, Reading};
+use gpusort_order::{ElementType, Invalid, KeyOrder, Nulls, Reading};
 
 /// Inputs and their order: the options that sorts, checks and merges share.
 ///

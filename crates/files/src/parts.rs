@@ -1,8 +1,9 @@
 //! Reads inputs in parts that fit a budget; usually the first part is the whole input.
 
+use std::thread;
 use std::time::Duration;
 
-use gpusort_order::key::ElementType;
+use gpusort_order::ElementType;
 
 use super::dataset::{Content, Dataset, count};
 use super::progress::{Phase, Watch};
@@ -10,15 +11,13 @@ use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, Meanwhile};
 use gpusort_engine::key_buf::KeyBuf;
-use gpusort_formats::Counts;
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::budget::Budget;
 use gpusort_formats::chunks::Chunks;
-use gpusort_formats::fields::{Groups, InputKind, InputSpec};
+use gpusort_formats::fields::Groups;
 use gpusort_formats::records::PrintedNumbers;
 use gpusort_formats::text::BLOCK;
-use gpusort_formats::{Input, Print, Text, binary, fields, numbers};
-use std::thread;
+use gpusort_formats::{Counts, Input, InputKind, InputSpec, Print, Text, binary, fields, numbers};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Inputs, read in parts.

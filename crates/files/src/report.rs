@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use gpusort_order::key::ElementType;
-
 use super::decide::Decisions;
 use gpusort_base::clock::Instant;
 use gpusort_base::device::AdapterInfo;
@@ -11,7 +9,7 @@ use gpusort_base::format::Format;
 use gpusort_engine::report::{self, Form};
 use gpusort_formats::Counts;
 use gpusort_formats::fields::{Axis, ResolvedKey};
-use gpusort_order::{KeyOrder, Reading};
+use gpusort_order::{ElementType, KeyOrder, Reading};
 
 /// The result of a sort or a merge, apart from the output.
 #[derive(Clone, Debug)]

@@ -11,8 +11,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use gpusort_order::key::{ElementType, KeyMap};
-
 use super::dataset::{Answer, Content, Dataset, OutputSpec, order_records};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
@@ -31,9 +29,9 @@ use gpusort_formats::fields::Head;
 use gpusort_formats::numbers::span::Census;
 use gpusort_formats::piece::Piece;
 use gpusort_formats::places::Places;
-use gpusort_formats::records::{Print, print};
-use gpusort_formats::{InputSpec, Output};
-use gpusort_order::KeyOrder;
+use gpusort_formats::records::print;
+use gpusort_formats::{InputSpec, Output, Print};
+use gpusort_order::{ElementType, KeyMap, KeyOrder};
 
 /// The sorted runs of an input, one or more parts in each.
 pub(super) struct Runs<'a> {

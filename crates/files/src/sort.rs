@@ -3,8 +3,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use gpusort_order::key::ElementType;
-
 use super::dataset::{Answer, OutputSpec};
 use super::job::{Job, To};
 use super::options::{Options, has_options};
@@ -16,9 +14,9 @@ use gpusort_base::human;
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::Folders;
 use gpusort_formats::budget::Budget;
-use gpusort_formats::fields::{InputSpec, Key, KeySpec, ResolvedKey};
-use gpusort_formats::{Compression, Extension, Input, Output, ParquetLayout};
-use gpusort_order::{Class, KeyOrder, Method, Nulls, Reading, Selection, TextOrder};
+use gpusort_formats::fields::{Key, KeySpec, ResolvedKey};
+use gpusort_formats::{Compression, Extension, Input, InputSpec, Output, ParquetLayout};
+use gpusort_order::{Class, ElementType, KeyOrder, Method, Nulls, Reading, Selection, TextOrder};
 
 /// A sort of files, readers or bytes into a file or a writer.
 ///

@@ -1,7 +1,7 @@
 //! Tallies inputs: the number of records and a checksum, which do not depend on the order of the records,
 //! and the first and the last record.
 
-use gpusort_order::key::KeyMap;
+use gpusort_order::KeyMap;
 
 use super::dataset::Content;
 use super::parts::Parts;
@@ -10,9 +10,8 @@ use gpusort_base::parallel;
 use gpusort_engine::key_buf::{KeyBuf, KeyWidth, by_width};
 use gpusort_external::frames::checksum;
 use gpusort_formats::batch::{KeyedBatch, shown};
-use gpusort_formats::binary;
-use gpusort_formats::fields::InputSpec;
 use gpusort_formats::places::Places;
+use gpusort_formats::{InputSpec, binary};
 
 /// The tally of inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

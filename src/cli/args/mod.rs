@@ -11,10 +11,9 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
-use gpusort::Format;
-use gpusort_base::human::size;
 use gpusort_bench::generate::{Distribution, Type};
-use gpusort_order::key::ElementType;
+use gpusort::{ElementType, Format};
+use gpusort_base::human::size;
 
 pub(crate) use self::bench::BenchArgs;
 pub(crate) use self::sort::{

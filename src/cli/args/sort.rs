@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use gpusort::Format;
+use gpusort::files::{Invalid, Nulls};
+use gpusort::{Algorithm, Format, Variant};
 use gpusort_base::human::size;
 use gpusort_base::memory;
-use gpusort_order::{Invalid, Nulls};
-use gpusort_planner::plan::{Algorithm, Variant};
 
 use super::values::{
     MESSAGES, OrAuto, ProgressArgs, TypeArg, at_least_one, delimiter, kibibytes, lines, named, named_or,

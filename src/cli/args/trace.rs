@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use gpusort::Format;
-use gpusort_base::human::size;
 use gpusort_bench::generate::Distribution;
-use gpusort_order::key::ElementType;
-use gpusort_planner::plan::{Algorithm, Variant};
+use gpusort::{Algorithm, ElementType, Format, Variant};
+use gpusort_base::human::size;
 
 use super::values::{OF_NUMBERS, OrAuto, named, named_or, tile};
 

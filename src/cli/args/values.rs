@@ -6,12 +6,10 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, ValueEnum};
-use gpusort::Format;
 use gpusort::files::Kind;
+use gpusort::{Algorithm, ElementType, Format};
 use gpusort_base::human::size;
 use gpusort_base::memory;
-use gpusort_order::key::ElementType;
-use gpusort_planner::plan::Algorithm;
 
 /// The heading of options about messages, in help.
 pub(crate) const MESSAGES: &str = "Messages";

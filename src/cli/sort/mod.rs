@@ -13,14 +13,13 @@ use gpusort_base::{human, parallel};
 use gpusort_files::{Job, To};
 
 use self::options::TimingTo;
-use super::allocator;
 use super::args::{self, CheckArgs, SortArgs};
 use super::device::Devices;
 use super::remedies::{self, FileAsKey};
 use super::report::explain;
 use super::report::progress::{Progress, Unit};
 use super::report::timing::Timing;
-use super::{check, format, say};
+use super::{allocator, check, format, say};
 
 /// Shows the phases on the progress bar; `read` names the phase of reading.
 pub(super) fn watched(

@@ -18,10 +18,10 @@ use gpusort_base::parallel;
 use gpusort_external::{Numbered, REPEATED};
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::budget::Budget;
-use gpusort_formats::fields::{Fields, Head, InputSpec, Layout};
+use gpusort_formats::fields::{Fields, Head, Layout};
 use gpusort_formats::piece::Piece;
 use gpusort_formats::places::Places;
-use gpusort_formats::{Counts, Output, Text};
+use gpusort_formats::{Counts, InputSpec, Output, Text};
 use gpusort_order::Selection;
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -14,7 +14,7 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, NullBuffer};
 use arrow_schema::{DataType, Field, IntervalUnit};
 use arrow_select::take::take;
-use gpusort_order::key::ElementType;
+use gpusort_order::ElementType;
 
 use super::{Column, argsort, is_nan};
 use gpusort_base::error::Error;

@@ -11,8 +11,6 @@ pub mod arrow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use gpusort_order::key::Word;
-
 use gpusort_base::clock::timed;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, map_parts};
@@ -22,10 +20,10 @@ use gpusort_engine::report::Report;
 use gpusort_engine::sorter::{Progress, Request, RowColumn, Sorted, Sorter};
 use gpusort_formats::keys::texts::{TextColumn, too_long};
 use gpusort_formats::keys::{self, Keys};
-use gpusort_formats::packing::{Codes, Ties, Words, codes, packed, room};
+use gpusort_formats::packing::{Codes, codes, packed, room};
 use gpusort_formats::piece::Piece;
-use gpusort_order::Method;
-use gpusort_order::{Class, KeyOrder, Nulls, Selection};
+use gpusort_formats::{Ties, Words};
+use gpusort_order::{Class, KeyOrder, Method, Nulls, Selection, Word};
 
 /// A column of values that orders rows: by default, smallest first, NaN after all numbers and nulls last.
 #[must_use]

@@ -7,7 +7,7 @@ use gpusort_base::format::Format;
 use gpusort_formats::fields::{
     ColumnAt, Dialect, Fields, Gap, Header, Key, KeySpec, ResolvedKey, end_of_row,
 };
-use gpusort_formats::text::{LineEnd, Text};
+use gpusort_formats::{LineEnd, Text};
 
 /// The division of lines into fields, and the names of columns.
 pub(super) struct Columns {

@@ -5,7 +5,8 @@ use gpusort_values::survey::{Apart, Decision, Example, Found, Survey};
 
 use super::{Decider, shown};
 use gpusort_base::error::{Error, Hint, Remedy};
-use gpusort_formats::fields::{Dialect, Fields, InputKind, InputSpec, Kind, Layout, ResolvedKey};
+use gpusort_formats::fields::{Dialect, Fields, Kind, Layout, ResolvedKey};
+use gpusort_formats::{InputKind, InputSpec};
 use gpusort_order::{Invalid, Reading};
 
 impl Decider<'_> {

@@ -3,11 +3,10 @@
 
 use gpusort_base::error::Error;
 use gpusort_formats::budget::Budget;
-use gpusort_formats::fields::InputSpec;
 use gpusort_formats::fields::{self, Dialect, Known, Layout, Surveyed};
-use gpusort_formats::input::Input;
 use gpusort_formats::input::opened::Opened;
-use gpusort_formats::text::{Before, LineEnd, Text};
+use gpusort_formats::text::Before;
+use gpusort_formats::{Input, InputSpec, LineEnd, Text};
 
 /// The sampled bytes at the beginning of the inputs, in total.
 pub(crate) const FIRST: usize = 7 << 20;

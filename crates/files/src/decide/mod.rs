@@ -26,10 +26,8 @@ use gpusort_base::human::quoted;
 #[cfg(feature = "arrow")]
 use gpusort_formats::arrow::from_text::TextColumns;
 use gpusort_formats::fields::{ColumnAt, Dialect, Fields, Header, Key, KeySpec, Kind, ResolvedKey, Surveyed};
-use gpusort_formats::input::Input;
-use gpusort_formats::number::PerLine;
-use gpusort_formats::text::{LineEnd, MARK, Text};
-use gpusort_formats::{InputKind, InputSpec};
+use gpusort_formats::text::MARK;
+use gpusort_formats::{Input, InputKind, InputSpec, LineEnd, PerLine, Text};
 use gpusort_order::{Invalid, KeyOrder, Reading, TextOrder};
 
 #[cfg(feature = "distributed")]

@@ -9,7 +9,6 @@ use arrow_buffer::NullBuffer;
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Fields, Schema};
-use gpusort_order::key::ElementType;
 
 use crate::columns::arrow::{Decoded, element_of, is_ordered, is_text};
 use crate::columns::{Column, argsort};
@@ -21,7 +20,7 @@ use gpusort_formats::arrow::arrays::{in_utc, joined};
 use gpusort_formats::arrow::failed;
 use gpusort_formats::fields::{Axis, ColumnAt, Header, KeySpec, ResolvedKey};
 use gpusort_formats::keys::Keys;
-use gpusort_order::{KeyOrder, Nulls, Reading, TextOrder};
+use gpusort_order::{ElementType, KeyOrder, Nulls, Reading, TextOrder};
 use gpusort_values::hilbert;
 
 /// A key: a column, or a field within it.

@@ -2,10 +2,8 @@
 //!
 //! The rows of a run are records whose keys are comparable bytes; merged rows are gathered from their batches.
 
-use std::mem;
-use std::slice;
 use std::sync::Mutex;
-use std::thread;
+use std::{mem, slice, thread};
 
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
@@ -25,8 +23,9 @@ use gpusort_base::clock::timed;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, lock, map_parts, ranges};
 use gpusort_engine::sorter::Sorter;
-use gpusort_external::{Emit, Last, MergeSpec, Merged, Pieces, merge_down, merge_rows, not_sorted};
-use gpusort_external::{Folders, Spill, Spilled};
+use gpusort_external::{
+    Emit, Folders, Last, MergeSpec, Merged, Pieces, Spill, Spilled, merge_down, merge_rows, not_sorted,
+};
 use gpusort_formats::arrow::arrays::{self, gathered, interleaved};
 use gpusort_formats::arrow::{Part, failed, unwritten};
 use gpusort_formats::piece::Piece;

@@ -23,8 +23,7 @@ use std::sync::Mutex;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use gpusort_order::Shape;
-use gpusort_order::key::{ElementType, KeyMap};
+use gpusort_order::{ElementType, KeyMap, Shape};
 
 use self::keys::{KeyArrays, TableKey};
 use self::merge::Merging;
