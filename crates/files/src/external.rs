@@ -1,5 +1,6 @@
 //! Sorting what a program has: records, or batches of Arrow.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::PathBuf;
 
@@ -81,7 +82,7 @@ impl<'a> External<'a> {
         }
         let end = if options.zero_terminated { 0 } else { b'\n' };
         let mut records = (1_u64..).zip(records);
-        let lines = Filled::new(move |bytes: &mut Vec<u8>| {
+        let fill = move |bytes: &mut VecDeque<u8>| {
             while bytes.len() < SOME
                 && let Some((number, record)) = records.next()
             {
@@ -89,12 +90,12 @@ impl<'a> External<'a> {
                 if let Some(problem) = problem_of(record, number, end) {
                     return Err(io::Error::other(Error::input(format!("record {number}"), problem)));
                 }
-                bytes.extend_from_slice(record);
-                bytes.push(end);
+                bytes.extend(record);
+                bytes.push_back(end);
             }
             Ok(())
-        });
-        let sorted = self.sorted(Input::reader("records", lines))?;
+        };
+        let sorted = self.sorted(Input::reader("records", Filled { fill, bytes: VecDeque::new() }))?;
         Ok(Records { sorted: BufReader::new(sorted).split(end) })
     }
 
@@ -110,7 +111,7 @@ impl<'a> External<'a> {
     ) -> Result<impl RecordBatchReader + Send, Error> {
         let mut writer = StreamWriter::try_new(Vec::new(), &batches.schema()).map_err(failed)?;
         let mut is_over = false;
-        let stream = Filled::new(move |bytes: &mut Vec<u8>| {
+        let fill = move |bytes: &mut VecDeque<u8>| {
             // The writer has the schema before the first batch.
             if writer.get_ref().is_empty() && !is_over {
                 let batch = batches.next();
@@ -121,10 +122,10 @@ impl<'a> External<'a> {
                 };
                 written.map_err(io::Error::other)?;
             }
-            std::mem::swap(bytes, writer.get_mut());
+            *bytes = std::mem::take(writer.get_mut()).into();
             Ok(())
-        });
-        let input = Input::reader("batches", stream);
+        };
+        let input = Input::reader("batches", Filled { fill, bytes: VecDeque::new() });
         let sorted = self.format(gpusort_base::format::Format::Arrow).sorted(input)?;
         StreamReader::try_new(BufReader::new(sorted), None).map_err(failed)
     }
@@ -157,27 +158,15 @@ impl Iterator for Records {
 /// Bytes that `fill` provides piece by piece, until it adds none.
 struct Filled<F> {
     fill: F,
-    bytes: Vec<u8>,
-    /// The number of these bytes that were read.
-    at: usize,
+    bytes: VecDeque<u8>,
 }
 
-impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> Filled<F> {
-    fn new(fill: F) -> Self {
-        Self { fill, bytes: Vec::new(), at: 0 }
-    }
-}
-
-impl<F: FnMut(&mut Vec<u8>) -> io::Result<()>> Read for Filled<F> {
+impl<F: FnMut(&mut VecDeque<u8>) -> io::Result<()>> Read for Filled<F> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.bytes.len() {
-            self.bytes.clear();
-            self.at = 0;
+        if self.bytes.is_empty() {
             (self.fill)(&mut self.bytes)?;
         }
-        let count = (&self.bytes[self.at..]).read(room)?;
-        self.at += count;
-        Ok(count)
+        self.bytes.read(room)
     }
 }
 

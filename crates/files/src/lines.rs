@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::dataset::{OutputSpec, order_records};
+use super::columns::order_words;
 use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
-use gpusort_base::format::Format;
+use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::{Sorted, Sorter};
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::fields::{Dialect, Fields, KeySpec, Known, ResolvedKey};
-use gpusort_formats::{InputKind, InputSpec, LineEnd, Text};
+use gpusort_formats::{InputKind, InputSpec, LineEnd, Text, Ties};
 use gpusort_order::{Method, Selection};
 
 /// Sorts lines as text. Returns the order, as positions, and the time taken after the lines are read.
@@ -26,13 +26,8 @@ pub fn order_lines(lines: Vec<u8>, sorter: &Sorter, method: Method) -> Result<(D
     let mut records = KeyedBatch::read(text, &how, &mut Known::default())?;
     let start = Instant::now();
     let words = records.take_words(false);
-    let ask = OutputSpec {
-        selection: Selection::ALL,
-        positions: true,
-        answer: None,
-        method,
-        format: Format::Lines,
-    };
-    let done = order_records(&records, words, sorter, &ask, &mut |_, _| {})?;
+    let settle =
+        |ties: &Ties, order: &mut Vec<u32>, words: &[KeyBuf]| records.settle(ties, order, words, false);
+    let done = order_words(words, settle, sorter, Selection::ALL, method, &mut |_, _| {})?;
     Ok((start.elapsed(), done))
 }

@@ -45,7 +45,6 @@ pub struct Options {
     pub(super) cancel: Cancel,
     numeric: bool,
     of_numbers: bool,
-    per_line: PerLine,
     pub(super) one_of_many: bool,
     pub(super) in_place: bool,
     /// The sizes of reads of a check.
@@ -149,9 +148,6 @@ setters! {
     /// Reads the fields of keys without a kind as numbers.
     #[doc(hidden)]
     numeric() |it| it.numeric = true;
-    /// Reads text with one number on each line.
-    #[doc(hidden)]
-    one_number_a_line() |it| (it.format, it.per_line) = (Some(Format::Text), PerLine::One);
     /// Reads inputs other than tables and binary as text, with any number of numbers on a line.
     #[doc(hidden)]
     of_numbers() |it| it.of_numbers = true;
@@ -189,7 +185,7 @@ impl Options {
         let mut inputs: Vec<Input> = plain.map(|input| decompressed(input, content, self.memory)).collect();
         let are_numbers = known.is_none() && (of_numbers || self.of_numbers) && !self.says_lines();
         let format = known.unwrap_or(if are_numbers { Format::Text } else { Format::Lines });
-        let per_line = if are_numbers && of_numbers { PerLine::One } else { self.per_line };
+        let per_line = if are_numbers && of_numbers { PerLine::One } else { PerLine::default() };
         let of_kind = self.kind.map(Kind::reading);
         // A type of numbers is a kind, except in columns, which have types of their own.
         let is_numeric =

@@ -17,7 +17,7 @@ use gpusort_formats::chunks::Chunks;
 use gpusort_formats::fields::Groups;
 use gpusort_formats::records::PrintedNumbers;
 use gpusort_formats::text::BLOCK;
-use gpusort_formats::{Counts, Input, InputKind, InputSpec, Print, Text, binary, fields, numbers};
+use gpusort_formats::{Counts, Input, InputKind, InputSpec, Print, binary, fields, numbers};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Inputs, read in parts.
@@ -204,7 +204,12 @@ impl<'a> Parts<'a> {
                         watch.phase(Phase::Parse, None);
                     }
                     let begin = Instant::now();
-                    let mut content = part(text, self.how, known)?;
+                    let mut content = if let Some(records) = numbers::parse_printed(&text, self.how) {
+                        known.passed += text.size();
+                        of_records(records)
+                    } else {
+                        Content::Records { records: KeyedBatch::read(text, self.how, known)?, words: None }
+                    };
                     if let (Some((seed, passed)), Content::Records { records, .. }) =
                         (&mut self.shuffle, &mut content)
                     {
@@ -233,15 +238,6 @@ impl Iterator for Parts<'_> {
 /// Returns the random key of the record with this number.
 pub(super) fn random_key(record: u64, seed: u64) -> u128 {
     xxh3_128_with_seed(&record.to_le_bytes(), seed)
-}
-
-/// Parses text as a part.
-fn part(text: Text, how: &InputSpec, known: &mut fields::Known) -> Result<Content<'static>, Error> {
-    if let Some(records) = numbers::parse_printed(&text, how) {
-        known.passed += text.size();
-        return Ok(of_records(records));
-    }
-    Ok(Content::Records { records: KeyedBatch::read(text, how, known)?, words: None })
 }
 
 fn of_records<'a>(PrintedNumbers { order: map, keys, print }: PrintedNumbers) -> Content<'a> {

@@ -371,32 +371,31 @@ pub(super) fn output_format(
         Some((Format::Text, None)) if input.is_table() && !positions => (input, None),
         Some(asked) => asked,
     };
+    if positions || !has_rows {
+        if !is_table(format) {
+            return Ok((format, element));
+        }
+        let problem =
+            format!("{} cannot be written as a table", if positions { "positions" } else { "numbers" });
+        return Err(Error::options(problem).hinting(Hint::ToNumbers));
+    }
     let are_tables = [input, format].iter().all(|&format| is_table(format) && format != Format::Lines);
+    if format == input || are_tables && cfg!(feature = "arrow") {
+        return Ok((format, None));
+    }
     let [from, to] = [input, format].map(Format::name);
-    let (problem, hint) = match (positions, has_rows) {
-        (false, true) if are_tables => {
-            if format == input || cfg!(feature = "arrow") {
-                return Ok((format, None));
-            }
-            (format!("this build does not write {from} as {to}"), Hint::Build)
+    if are_tables {
+        let problem = format!("this build does not write {from} as {to}");
+        return Err(Error::options(problem).hinting(Hint::Build));
+    }
+    let (rows, hint) = match input {
+        Format::Lines if format.is_bits() => ("lines".to_owned(), Hint::NumbersOfLines),
+        Format::Lines => ("lines".to_owned(), Hint::To(Format::Text)),
+        _ => {
+            let table = if input.has_columns() { Format::Csv } else { input };
+            (format!("rows of {from}"), Hint::To(table))
         }
-        (false, true) if format != input => {
-            let (rows, hint) = match input {
-                Format::Lines if format.is_bits() => ("lines".to_owned(), Hint::NumbersOfLines),
-                Format::Lines => ("lines".to_owned(), Hint::To(Format::Text)),
-                _ => {
-                    let table = if input.has_columns() { Format::Csv } else { input };
-                    (format!("rows of {from}"), Hint::To(table))
-                }
-            };
-            let to = element.map_or(to, ElementType::name);
-            (format!("{rows} cannot be written as {to}"), hint)
-        }
-        (true, _) | (false, false) if is_table(format) => {
-            let what = if positions { "positions" } else { "numbers" };
-            (format!("{what} cannot be written as a table"), Hint::ToNumbers)
-        }
-        _ => return Ok((format, element)),
     };
+    let problem = format!("{rows} cannot be written as {}", element.map_or(to, ElementType::name));
     Err(Error::options(problem).hinting(hint))
 }

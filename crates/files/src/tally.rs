@@ -10,8 +10,8 @@ use gpusort_base::parallel;
 use gpusort_engine::key_buf::{KeyBuf, KeyWidth, by_width};
 use gpusort_external::frames::checksum;
 use gpusort_formats::batch::{KeyedBatch, shown};
+use gpusort_formats::binary;
 use gpusort_formats::places::Places;
-use gpusort_formats::{InputSpec, binary};
 
 /// The tally of inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +45,9 @@ impl Tally {
                 }
                 content => {
                     let records = content.into_records(how)?;
-                    (sum_of(&records), [0, n - 1].map(|at| shown_of(&records, at, how)))
+                    let places = Places::of(&records.pieces);
+                    let found = [0, n - 1].map(|at| places.find(at as u32));
+                    (sum_of(&records), found.map(|(piece, record)| shown(piece, record, how, None).1))
                 }
             };
             if tally.records == 0 {
@@ -57,12 +59,6 @@ impl Tally {
         }
         Ok(tally)
     }
-}
-
-/// Returns the keys of a record, as messages show them.
-fn shown_of(records: &KeyedBatch, record: usize, how: &InputSpec) -> Vec<String> {
-    let (piece, record) = Places::of(&records.pieces).find(record as u32);
-    shown(piece, record, how, None).1
 }
 
 /// Returns the sum of the checksums of records.

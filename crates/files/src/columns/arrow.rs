@@ -174,33 +174,29 @@ impl Decoded {
     /// Passes each row with its rank to `take`, in this order of the rows. Equal elements share a rank: also zeros of
     /// both signs, all NaNs, and all nulls.
     pub fn rank(&self, order: &[u32], mut take: impl FnMut(usize, u32)) {
-        let (is_equal, mut rank) = (self.equality(), 0);
-        for (place, &row) in order.iter().enumerate() {
-            rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, row as usize));
-            take(row as usize, rank);
-        }
-    }
-
-    fn equality(&self) -> IsSame<'_> {
         let of_array = |array| -> IsSame<'_> {
             let Some(element) = element_of(Array::data_type(array)) else {
                 assert!(self.numbers.is_none(), "texts of a dictionary compare by their ranks");
                 let text = text_of(array);
                 return Box::new(move |a, b| text(a) == text(b));
             };
-            by_element!(element, T => same_numbers(numbers_of::<T>(array)))
+            by_element!(element, T => {
+                let values = numbers_of::<T>(array);
+                Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
+            })
         };
         let are_same: Vec<IsSame> = self.arrays.iter().map(of_array).collect();
         let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
-        Box::new(move |a, b| match (is_null(a), is_null(b)) {
+        let is_equal = |a, b| match (is_null(a), is_null(b)) {
             (false, false) => are_same.iter().all(|is_same| is_same(a, b)),
             (a, b) => a == b,
-        })
+        };
+        let mut rank = 0;
+        for (place, &row) in order.iter().enumerate() {
+            rank += u32::from(place > 0 && !is_equal(order[place - 1] as usize, row as usize));
+            take(row as usize, rank);
+        }
     }
-}
-
-fn same_numbers<T: Element>(values: &[T]) -> IsSame<'_> {
-    Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
 }
 
 /// The element type that a type is stored as and ordered by, if any.

@@ -12,6 +12,8 @@ use arrow_schema::DataType;
 use super::Tables;
 use super::keys::{KeyArrays, TableKey};
 use super::read::{TableScan, taken};
+use crate::job::Job;
+use crate::progress::Phase;
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, map_parts};
 use gpusort_external::{Disorder, Last};
@@ -22,44 +24,49 @@ use gpusort_formats::fields::{Key, KeySpec};
 use gpusort_formats::piece::Piece;
 use gpusort_order::{KeyOrder, Nulls};
 
-/// Finds the first row out of order: by the keys, or without keys by the sorting columns that each row
-/// group declares.
-pub(super) fn check(tables: &Tables) -> Result<Option<Disorder>, Error> {
-    let by = &tables.job.decisions.how.by;
-    // Arrow declares no order, so a table of several columns needs a key.
-    if !by.keys.is_empty() || matches!(tables.all[0], Table::Arrow(_)) {
-        return rows_in_order(tables, &tables.parts, &tables.keys()?, false);
+impl Job<'_> {
+    /// Finds the first row out of order: by the keys, or without keys by the sorting columns that each row
+    /// group declares.
+    pub(crate) fn check_tables(&self) -> Result<Option<Disorder>, Error> {
+        let (tables, by) = (&self.open_tables()?, &self.decisions.how.by);
+        self.watch.phase(Phase::Read, Some(tables.rows));
+        // Arrow declares no order, so a table of several columns needs a key.
+        if !by.keys.is_empty() || matches!(tables.all[0], Table::Arrow(_)) {
+            return rows_in_order(tables, &tables.parts, &tables.keys()?, false);
+        }
+        for (number, table) in tables.all.iter().enumerate() {
+            let Table::Parquet(file) = table else { panic!("all inputs have one format") };
+            let claims = file.claims();
+            let Some(Some(first)) = claims.first() else {
+                let problem = "has no sorting_columns to check; name its key columns";
+                return Err(Error::input(table.name(), problem));
+            };
+            let is_same = |claim: &Option<Vec<_>>| claim.as_ref() == Some(first);
+            if let Some(group) = claims.iter().position(|claim| !is_same(claim)) {
+                let problem =
+                    format!("the sorting_columns of row group {group} differ from those of the first");
+                return Err(Error::input(table.name(), problem));
+            }
+            let key = |claim: &SortedColumn| {
+                let key = Key::number(claim.column + 1);
+                if claim.descending { key.descending() } else { key.ascending() }
+            };
+            let spec = KeySpec { keys: first.iter().map(key).collect(), ..by.clone() };
+            let mut keys = super::keys::find(&spec, &tables.schema, table.name())?;
+            for (key, claim) in keys.iter_mut().zip(first) {
+                key.order.empty = if claim.nulls_first { Nulls::First } else { Nulls::Last };
+            }
+            let parts: Vec<Part> = tables.parts.iter().filter(|part| part.table == number).copied().collect();
+            let Some(disorder) = rows_in_order(tables, &parts, &keys, true)? else { continue };
+            // Sorting columns do not define the place of NaN.
+            keys.iter_mut().for_each(|key| key.order.nan = Nulls::First);
+            let is_float = |key: &TableKey| key.field.data_type().is_floating();
+            if !keys.iter().any(is_float) || rows_in_order(tables, &parts, &keys, true)?.is_some() {
+                return Ok(Some(disorder));
+            }
+        }
+        Ok(None)
     }
-    for (number, table) in tables.all.iter().enumerate() {
-        let Table::Parquet(file) = table else { panic!("all inputs have one format") };
-        let claims = file.claims();
-        let Some(Some(first)) = claims.first() else {
-            let problem = "has no sorting_columns to check; name its key columns";
-            return Err(Error::input(table.name(), problem));
-        };
-        let is_same = |claim: &Option<Vec<_>>| claim.as_ref() == Some(first);
-        if let Some(group) = claims.iter().position(|claim| !is_same(claim)) {
-            let problem = format!("the sorting_columns of row group {group} differ from those of the first");
-            return Err(Error::input(table.name(), problem));
-        }
-        let key = |claim: &SortedColumn| {
-            let key = Key::number(claim.column + 1);
-            if claim.descending { key.descending() } else { key.ascending() }
-        };
-        let spec = KeySpec { keys: first.iter().map(key).collect(), ..by.clone() };
-        let mut keys = super::keys::find(&spec, &tables.schema, table.name())?;
-        for (key, claim) in keys.iter_mut().zip(first) {
-            key.order.empty = if claim.nulls_first { Nulls::First } else { Nulls::Last };
-        }
-        let parts: Vec<Part> = tables.parts.iter().filter(|part| part.table == number).copied().collect();
-        let Some(disorder) = rows_in_order(tables, &parts, &keys, true)? else { continue };
-        // Sorting columns do not define the place of NaN.
-        keys.iter_mut().for_each(|key| key.order.nan = Nulls::First);
-        if !keys.iter().any(TableKey::is_float) || rows_in_order(tables, &parts, &keys, true)?.is_some() {
-            return Ok(Some(disorder));
-        }
-    }
-    Ok(None)
 }
 
 /// The first row of a part, its last row, and its first row out of order.

@@ -16,7 +16,7 @@ use gpusort_base::error::{Error, Hint, Remedy};
 use gpusort_base::human::quoted;
 use gpusort_base::parallel::map_parts;
 use gpusort_formats::Counts;
-use gpusort_formats::arrow::arrays::{in_utc, joined};
+use gpusort_formats::arrow::arrays::in_utc;
 use gpusort_formats::arrow::failed;
 use gpusort_formats::fields::{Axis, ColumnAt, Header, KeySpec, ResolvedKey};
 use gpusort_formats::keys::Keys;
@@ -30,7 +30,7 @@ pub(crate) struct TableKey {
     pub(crate) name: String,
     /// The numbers of the column, and of fields within fields.
     pub(super) path: Vec<usize>,
-    field: Arc<Field>,
+    pub(super) field: Arc<Field>,
     pub(crate) order: KeyOrder,
     /// The column of points.
     pub(super) axis: Option<Axis>,
@@ -169,11 +169,6 @@ impl TableKey {
             && !matches!(self.field.data_type(), DataType::Dictionary(..))
     }
 
-    /// Returns true if the key's values are floats.
-    pub(super) fn is_float(&self) -> bool {
-        self.field.data_type().is_floating()
-    }
-
     /// Returns the number of columns of words or texts that the key compares by.
     pub(crate) fn width(&self) -> usize {
         let is_wide = matches!(values_of(self.field.data_type()), DataType::Decimal128(..));
@@ -229,20 +224,6 @@ impl<'a> KeyArrays<'a> {
     /// Takes the key arrays from a batch of these columns.
     pub(crate) fn of(keys: &'a [TableKey], table: &'a str, batch: &RecordBatch, columns: &[usize]) -> Self {
         Self { keys, table, arrays: keys.iter().map(|key| key.array(batch, columns)).collect() }
-    }
-
-    /// Concatenates arrays of the same keys, at least one of each.
-    ///
-    /// # Errors
-    ///
-    /// Dictionaries of too many values.
-    pub(crate) fn joined(all: &[Self]) -> Result<Self, Error> {
-        let Self { keys, table, .. } = all[0];
-        let column = |number: usize| {
-            let chunks: Vec<ArrayRef> = all.iter().map(|one| one.arrays[number].clone()).collect();
-            joined(chunks[0].data_type(), &chunks).map_err(failed)
-        };
-        Ok(Self { keys, table, arrays: (0..keys.len()).map(column).collect::<Result<_, _>>()? })
     }
 
     /// Returns the number of rows.

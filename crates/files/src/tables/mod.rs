@@ -40,7 +40,7 @@ use gpusort_base::error::Error;
 use gpusort_base::format::Format;
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::Sorter;
-use gpusort_external::{Disorder, Merged};
+use gpusort_external::Merged;
 use gpusort_formats::arrow::dictionaries::Dictionaries;
 use gpusort_formats::arrow::{Part, Table, common_schema};
 use gpusort_formats::budget::Budget;
@@ -203,13 +203,6 @@ impl Job<'_> {
         let (merged, [copied_groups, copied_rows]) = merging.write_inputs(&mut output)?;
         output.finish_as(self.is_last)?;
         Ok(Report { copied_groups, copied_rows, ..self.merge_report(begin, types(&keys), merged) })
-    }
-
-    /// Checks the order of tables.
-    pub(super) fn check_tables(&self) -> Result<Option<Disorder>, Error> {
-        let tables = self.open_tables()?;
-        self.watch.phase(Phase::Read, Some(tables.rows));
-        check::check(&tables)
     }
 
     /// Returns the keys of tables, with their kinds.

@@ -18,7 +18,7 @@ use gpusort_base::format::Format;
 use gpusort_base::human::quoted;
 use gpusort_base::parallel::{self, lock, map_parts, ranges};
 use gpusort_formats::Counts;
-use gpusort_formats::arrow::arrays::{self, converted, gathered};
+use gpusort_formats::arrow::arrays::{self, converted, gathered, joined};
 use gpusort_formats::arrow::parquet::stored_as;
 use gpusort_formats::arrow::{Batches, Part, Table, failed};
 use gpusort_formats::keys::Keys;
@@ -74,7 +74,7 @@ impl<'a> TableScan<'a> {
     pub(super) fn new(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
         match tables.job.shuffle {
             Some(seed) => Self::of_all(tables, keys).adding("random", Added::Random(seed)),
-            None if tables.ask.positions => Self::with_positions(tables, keys),
+            None if tables.ask.positions => Self::of_keys(tables, keys).adding("position", Added::Positions),
             None => Self::of_all(tables, keys),
         }
     }
@@ -93,11 +93,6 @@ impl<'a> TableScan<'a> {
             self.whole = self.schema.clone();
         }
         self
-    }
-
-    /// The settings for reading the columns of keys, with the positions of rows.
-    fn with_positions(tables: &'a Tables<'a>, keys: &'a [TableKey]) -> Self {
-        Self::of_keys(tables, keys).adding("position", Added::Positions)
     }
 
     /// The settings for reading the columns of keys. A row stands for all rows of its batch with the same keys.
@@ -318,7 +313,12 @@ impl<'a> TableScan<'a> {
         if all.is_empty() {
             all.push(of(&RecordBatch::new_empty(self.whole.clone())));
         }
-        KeyArrays::joined(&all)
+        let column = |number: usize| {
+            let chunks: Vec<ArrayRef> = all.iter().map(|one| one.arrays[number].clone()).collect();
+            joined(chunks[0].data_type(), &chunks).map_err(failed)
+        };
+        let arrays = (0..self.keys.len()).map(column).collect::<Result<_, _>>()?;
+        Ok(KeyArrays { arrays, ..all[0] })
     }
 
     /// Returns rows that include the first `few` rows, in the order of the input. Skips parts that cannot
