@@ -26,16 +26,14 @@ pub struct Options {
     pub(super) keys: Vec<Key>,
     pub(super) element: Option<ElementType>,
     kind: Option<Kind>,
-    nocase: bool,
+    /// The order of keys, except the places of empty and invalid fields.
+    order: KeyOrder,
     na: Vec<String>,
     decimal: Option<char>,
     thousands: Option<char>,
     time_format: Option<String>,
-    pub(super) descending: bool,
-    pub(super) nan: Nulls,
-    pub(super) empty: Option<Nulls>,
-    pub(super) invalid: Option<Invalid>,
-    pub(super) leading: bool,
+    empty: Option<Nulls>,
+    invalid: Option<Invalid>,
     header: Option<usize>,
     pub(super) comments: bool,
     pub(super) delimiter: Option<u8>,
@@ -108,17 +106,17 @@ setters! {
     /// read as numbers, times or text, whichever fits.
     kind(kind: gpusort_formats::fields::Kind) |it| it.kind = Some(kind);
     /// Ignores ASCII case in text, for keys without a kind.
-    ignore_case() |it| it.nocase = true;
+    ignore_case() |it| it.order.nocase = true;
     /// Sorts the largest first, for keys without a direction.
-    descending() |it| it.descending = true;
+    descending() |it| it.order.descending = true;
     /// Sets the place of NaN; the default is last.
-    nan(place: gpusort_order::Nulls) |it| it.nan = place;
+    nan(place: gpusort_order::Nulls) |it| it.order.nan = place;
     /// Sets the place of empty fields; the default is last.
     empty(place: gpusort_order::Nulls) |it| it.empty = Some(place);
     /// Sets the treatment of fields without a number; the default is an error.
     invalid(place: gpusort_order::Invalid) |it| it.invalid = Some(place);
     /// Reads only the number at the beginning of a field.
-    leading() |it| it.leading = true;
+    leading() |it| it.order.leading = true;
     /// Sets whether the first row names the columns. By default it does in tables, and does not in lines.
     header(header: bool) |it| it.header = Some(header.into());
     /// Takes the first `rows` rows as a header; the last of them names the columns.
@@ -225,7 +223,8 @@ impl Options {
         }
         let spelling = Arc::new(self.spelling()?);
         self.check_delimiter(format)?;
-        let order = self.order(reading);
+        let (empty, invalid) = (self.empty.unwrap_or_default(), self.invalid.unwrap_or_default());
+        let order = KeyOrder { empty, invalid, reading, ..self.order };
         let line_end = if self.zero_terminated { LineEnd::Nul } else { LineEnd::Lf };
         let tells_spelling = self.unique && !self.keys.is_empty();
         let keys = self.keys.iter().map(Key::by_column).collect::<Result<Vec<_>, _>>()?.concat();
@@ -258,20 +257,6 @@ impl Options {
                 Err(Error::option("type", problem))
             }
             (element, _) => Ok((element, false)),
-        }
-    }
-
-    /// Returns the order of all keys, unless a key overrides it.
-    fn order(&self, reading: Reading) -> KeyOrder {
-        KeyOrder {
-            descending: self.descending,
-            nan: self.nan,
-            empty: self.empty.unwrap_or_default(),
-            invalid: self.invalid.unwrap_or_default(),
-            leading: self.leading,
-            reading,
-            nocase: self.nocase,
-            is_last_resort: false,
         }
     }
 
@@ -320,12 +305,12 @@ impl Options {
             ("comments", self.comments, TO_TEXT),
             ("no-header", self.header == Some(0), TO_FIELDS),
             ("delimiter", self.delimiter.is_some(), TO_FIELDS),
-            ("leading", self.leading, TO_TEXT),
+            ("leading", self.order.leading, TO_TEXT),
             ("na", !self.na.is_empty(), TO_TEXT),
             ("decimal", self.decimal.is_some(), TO_FIELDS),
             ("thousands", self.thousands.is_some(), TO_FIELDS),
             ("time-format", self.time_format.is_some(), TO_TEXT),
-            ("ignore-case", self.nocase, TO_RECORDS),
+            ("ignore-case", self.order.nocase, TO_RECORDS),
             ("empty", self.empty.is_some(), TO_RECORDS),
             ("invalid", self.invalid.is_some(), TO_TEXT),
             ("type", self.element.is_some(), TO_UNTYPED),
