@@ -16,7 +16,7 @@ use arrow_schema::{DataType, Field, IntervalUnit};
 use arrow_select::take::take;
 use gpusort_order::ElementType;
 
-use super::{Column, argsort, is_nan};
+use super::{Column, Values, argsort, is_nan};
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
 use gpusort_engine::element::Element;
@@ -159,7 +159,11 @@ impl Decoded {
         let column = |array| {
             let column = match (element_of(Array::data_type(array)), &self.numbers) {
                 (Some(element), _) => by_element!(element, T => Column::numbers(numbers_of::<T>(array))),
-                (None, Some(numbers)) => Column::of_dictionary(numbers, text_of(array)),
+                (None, Some(numbers)) => {
+                    let text = text_of(array);
+                    let text = Box::new(move |row: usize| text(numbers[row] as usize));
+                    Column::of(numbers.len(), Values::Texts { text, numbers: Some(numbers) })
+                }
                 (None, None) => Column::texts(array.len(), text_of(array)),
             };
             match self.nulls().filter(|nulls| nulls.null_count() > 0) {

@@ -28,16 +28,17 @@ use gpusort_order::{Class, KeyOrder, Method, Nulls, Selection, Word};
 /// A column of values that orders rows: by default, smallest first, NaN after all numbers and nulls last.
 #[must_use]
 pub struct Column<'a> {
+    rows: usize,
     values: Values<'a>,
     /// Bits, the lowest of a byte first, and the number of the first row's bit.
     valid: Option<(&'a [u8], usize)>,
-    order: KeyOrder,
+    /// The order; its reading is the form of texts.
+    pub(crate) order: KeyOrder,
 }
 
 enum Values<'a> {
     Numbers(Box<dyn Numbers + 'a>),
     Texts {
-        rows: usize,
         text: Box<dyn Fn(usize) -> &'a [u8] + Sync + 'a>,
         /// The number of each row's text among different texts, if known.
         numbers: Option<&'a [u32]>,
@@ -47,24 +48,17 @@ enum Values<'a> {
 impl<'a> Column<'a> {
     /// Numbers of one of the eleven types, in the order of `gpusort::sort` with all NaNs equal.
     pub fn numbers<T: Element>(values: &'a [T]) -> Self {
-        Self::of(Values::Numbers(Box::new(values)))
+        Self::of(values.len(), Values::Numbers(Box::new(values)))
     }
 
     /// Texts, one per row, ordered by their bytes: for UTF-8, the order of code points. `text` is called once
     /// for each row, on all cores, and the sort copies the returned bytes.
     pub fn texts(rows: usize, text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
-        Self::of(Values::Texts { rows, text: Box::new(text), numbers: None })
+        Self::of(rows, Values::Texts { text: Box::new(text), numbers: None })
     }
 
-    /// The texts of a dictionary's values, by the number of each row's value.
-    #[cfg(feature = "arrow")]
-    fn of_dictionary(numbers: &'a [u32], text: impl Fn(usize) -> &'a [u8] + Sync + 'a) -> Self {
-        let text = Box::new(move |row: usize| text(numbers[row] as usize));
-        Self::of(Values::Texts { rows: numbers.len(), text, numbers: Some(numbers) })
-    }
-
-    fn of(values: Values<'a>) -> Self {
-        Self { values, valid: None, order: KeyOrder::ASCENDING }
+    fn of(rows: usize, values: Values<'a>) -> Self {
+        Self { rows, values, valid: None, order: KeyOrder::ASCENDING }
     }
 
     /// This column with nulls in the rows whose bit is not set. Bit `first` of the bytes, counted from the
@@ -74,7 +68,7 @@ impl<'a> Column<'a> {
     ///
     /// If there are fewer bits than rows.
     pub fn valid(self, bytes: &'a [u8], first: usize) -> Self {
-        assert!(bytes.len().saturating_mul(8) >= first + self.rows(), "there are fewer bits than rows");
+        assert!(bytes.len().saturating_mul(8) >= first + self.rows, "there are fewer bits than rows");
         Self { valid: Some((bytes, first)), ..self }
     }
 
@@ -92,19 +86,6 @@ impl<'a> Column<'a> {
     pub fn nan_first(self, first: bool) -> Self {
         let nan = if first { Nulls::First } else { Nulls::Last };
         Self { order: KeyOrder { nan, ..self.order }, ..self }
-    }
-
-    /// This column in this order; its reading is the form of texts.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn in_order(self, order: KeyOrder) -> Self {
-        Self { order, ..self }
-    }
-
-    fn rows(&self) -> usize {
-        match &self.values {
-            Values::Numbers(numbers) => numbers.rows(),
-            Values::Texts { rows, .. } => *rows,
-        }
     }
 
     #[inline]
@@ -160,8 +141,8 @@ impl RowColumn for Column<'_> {
 /// Returns the number of rows of these columns.
 fn rows_of(columns: &[Column]) -> Result<usize, Error> {
     let Some(first) = columns.first() else { return Err(Error::options("no columns to sort by")) };
-    let rows = first.rows();
-    if let Some(other) = columns.iter().map(Column::rows).find(|&other| other != rows) {
+    let rows = first.rows;
+    if let Some(other) = columns.iter().map(|column| column.rows).find(|&other| other != rows) {
         return Err(Error::options(format!("columns of {rows} and {other} rows")));
     }
     match u32::try_from(rows) {
@@ -179,7 +160,7 @@ pub(crate) fn order_columns(
     progress: Progress,
 ) -> Result<Sorted, Error> {
     let rows = rows_of(columns)?;
-    if let [Column { values: Values::Numbers(numbers), valid: None, order }] = columns
+    if let [Column { values: Values::Numbers(numbers), valid: None, order, .. }] = columns
         && (selection, method) == (Selection::ALL, Method::default())
     {
         let (positions, report) = numbers.positions(sorter, *order)?;
@@ -259,7 +240,7 @@ impl Column<'_> {
     pub(crate) fn keys(&self, rows: Range<usize>) -> Result<keys::Column, Error> {
         let (text, numbers) = match &self.values {
             Values::Numbers(numbers) => return Ok(numbers.keys(self, rows)),
-            Values::Texts { text, numbers, .. } => (text, numbers.map(|numbers| &numbers[rows.clone()])),
+            Values::Texts { text, numbers } => (text, numbers.map(|numbers| &numbers[rows.clone()])),
         };
         let mut texts = TextColumn::with_capacity(self.order, rows.len());
         // The first record with each text of a dictionary.
@@ -283,8 +264,6 @@ impl Column<'_> {
 
 /// Numbers of one type.
 trait Numbers: Sync {
-    fn rows(&self) -> usize;
-
     /// The positions of the numbers in this order.
     fn positions(&self, sorter: &Sorter, order: KeyOrder) -> Result<(Vec<u32>, Report), Error>;
 
@@ -298,10 +277,6 @@ trait Numbers: Sync {
 }
 
 impl<T: Element> Numbers for &[T] {
-    fn rows(&self) -> usize {
-        self.len()
-    }
-
     fn positions(&self, sorter: &Sorter, order: KeyOrder) -> Result<(Vec<u32>, Report), Error> {
         let (mut positions, report) = sorter.argsort_as(self, order)?;
         // NaNs are equal, whatever their bits.

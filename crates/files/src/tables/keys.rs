@@ -327,7 +327,10 @@ impl DecodedKeys<'_> {
     pub(crate) fn columns(&self) -> Vec<Column<'_>> {
         let mut columns = Vec::new();
         for (decoded, key) in &self.0 {
-            columns.extend(decoded.columns().into_iter().map(|column| column.in_order(key.order)));
+            for mut column in decoded.columns() {
+                column.order = key.order;
+                columns.push(column);
+            }
         }
         columns
     }
