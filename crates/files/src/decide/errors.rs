@@ -10,27 +10,42 @@ use gpusort_formats::{InputKind, InputSpec};
 use gpusort_order::{Invalid, Reading};
 
 impl Decider<'_> {
-    /// Returns the error of a column that mixes words with numbers or times.
-    pub(super) fn mixed(
-        &self,
-        how: &InputSpec,
-        number: usize,
-        (survey, [kind, between]): (&Survey, [Found; 2]),
-        [first, misfit]: [&Example; 2],
-        is_word: bool,
-    ) -> Result<Error, Error> {
+    /// Returns the error of a column that mixes words with numbers or times, or has times or clocks in two forms.
+    pub(super) fn refused(&self, how: &InputSpec, number: usize, survey: &Survey) -> Result<Error, Error> {
         let key = &how.keys[number];
         let place = |example: &Example| self.look.place(example.at);
+        let (kind, between, first, misfit, is_word) = match survey.decide() {
+            Decision::Mixed { kind, between, first, misfit, is_word } => {
+                (kind, between, first, misfit, is_word)
+            }
+            Decision::Apart { what, first, misfit } => {
+                let problem = format!(
+                    "'{}' and '{}' ({}) do not compare: {}",
+                    shown(&misfit),
+                    shown(&first),
+                    place(&first)?,
+                    match what {
+                        Apart::Zones => "only one of them has a time zone",
+                        Apart::Years => "only one of them has a year",
+                        Apart::Clocks => "minutes and seconds, or hours and minutes",
+                    }
+                );
+                let kind = if what == Apart::Clocks { "duration" } else { "text" };
+                let remedy = Remedy::Key(key.with_kind(kind).into());
+                return Ok(Error::input(place(&misfit)?, problem).hinting(Hint::Remedies([remedy].into())));
+            }
+            Decision::Kind(..) => unreachable!("the fields fit no kind"),
+        };
         let is_time = |kind| matches!(kind, Found::Time(_));
         let name = if is_time(kind) { "time" } else { "number" };
         let what = if is_time(between) { "a time" } else { "a number" };
-        let (here, there) = (place(misfit)?, place(first)?);
+        let (here, there) = (place(&misfit)?, place(&first)?);
         let problem = if is_word {
-            format!("'{}' is not {what}, but '{}' ({there}) is", shown(misfit), shown(first))
+            format!("'{}' is not {what}, but '{}' ({there}) is", shown(&misfit), shown(&first))
         } else {
-            format!("'{}' is {what}, but '{}' ({there}) is not", shown(misfit), shown(first))
+            format!("'{}' is {what}, but '{}' ({there}) is not", shown(&misfit), shown(&first))
         };
-        let word = if is_word { misfit } else { first };
+        let word = if is_word { &misfit } else { &first };
         let name = if survey.has_units() { "size" } else { name };
         let as_text = alone(how, number, |key| key.order.reading = Kind::Text.reading());
         let mut remedies = Vec::new();
@@ -179,30 +194,6 @@ impl Decider<'_> {
         let Ok(surveyed) = self.look.survey(&below_header(how)) else { return Ok(false) };
         let fit = |survey: &Survey| matches!(survey.decide(), Decision::Kind(..));
         Ok(have_kind(&surveyed.columns[number]) && surveyed.columns.iter().all(fit))
-    }
-
-    /// Returns the error of times or clocks in two forms.
-    pub(super) fn apart(
-        &self,
-        key: &ResolvedKey,
-        what: Apart,
-        [first, misfit]: [&Example; 2],
-    ) -> Result<Error, Error> {
-        let place = |example: &Example| self.look.place(example.at);
-        let (here, there) = (place(misfit)?, place(first)?);
-        let problem = format!(
-            "'{}' and '{}' ({there}) do not compare: {}",
-            shown(misfit),
-            shown(first),
-            match what {
-                Apart::Zones => "only one of them has a time zone",
-                Apart::Years => "only one of them has a year",
-                Apart::Clocks => "minutes and seconds, or hours and minutes",
-            }
-        );
-        let kind = if what == Apart::Clocks { "duration" } else { "text" };
-        let remedy = Remedy::Key(key.with_kind(kind).into());
-        Ok(Error::input(here, problem).hinting(Hint::Remedies([remedy].into())))
     }
 }
 

@@ -387,13 +387,7 @@ impl Decider<'_> {
                     set(key, kind);
                     self.check_given(&decisions.how, number, survey)?;
                 }
-                Decision::Mixed { kind, between, first, misfit, is_word } => {
-                    let (kinds, examples) = ([kind, between], [&first, &misfit]);
-                    return Err(self.mixed(&decisions.how, number, (survey, kinds), examples, is_word)?);
-                }
-                Decision::Apart { what, first, misfit } => {
-                    return Err(self.apart(key, what, [&first, &misfit])?);
-                }
+                _ => return Err(self.refused(&decisions.how, number, survey)?),
             }
         }
         Ok(())
