@@ -69,7 +69,12 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
         anyhow!("{folder}: no folder for settings: {error}")
     })?;
     let mut output = files::Output::file(&file)?;
-    let gpu = find_gpu(&Device::named(&args.device)?)?;
+    // The GPU that `gpusort sort` with this device uses.
+    let gpu = match Device::named(&args.device)? {
+        Device::Cpu => None,
+        Device::Auto => adapter(&Select::Hardware).ok(),
+        Device::Gpu(select) => Some(adapter(&select)?),
+    };
     let progress = Progress::new(args.progress.progress);
     let machine = super::machine();
     let largest = args.largest.unwrap_or(LARGEST.min(machine.memory_bytes / BYTES));
@@ -119,15 +124,6 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     writeln!(output, "{}", costs.to_json()?).map_err(|error| output.failed(error))?;
     output.finish_as(true)?;
     super::print(&shown(&costs, &file))
-}
-
-/// The GPU to measure and its number, if there is one: the GPU that `gpusort sort` with this device uses.
-fn find_gpu(device: &Device) -> anyhow::Result<Option<(usize, AdapterInfo)>> {
-    Ok(match device {
-        Device::Cpu => None,
-        Device::Auto => adapter(&Select::Hardware).ok(),
-        Device::Gpu(select) => Some(adapter(select)?),
-    })
 }
 
 /// Calls `measure` with sizes of this kind of sort, for which it makes the data, until one takes too long or the folder of

@@ -166,13 +166,6 @@ impl<'a> Dataset<'a> {
         if self.reading.is_done() { 0 } else { self.bytes }
     }
 
-    /// Turns the keys of records into words.
-    pub(super) fn make_words(&mut self, unique: bool) {
-        if let Content::Records { records, words } = &mut self.content {
-            *words = Some(timed(&mut self.parsing, || records.take_words(unique)));
-        }
-    }
-
     /// The shape of the elements to sort.
     pub(super) fn shape(&self, ask: &OutputSpec) -> Shape {
         match &self.content {

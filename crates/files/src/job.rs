@@ -552,7 +552,9 @@ impl Job<'_> {
         let (n, element) = (input.len(), input.written(ask));
         self.check_promise(element.filter(|_| n > 0), output)?;
         let expected = self.bytes_of(n as u64, input.bytes, element);
-        input.make_words(ask.selection.unique);
+        if let Content::Records { records, words } = &mut input.content {
+            *words = Some(timed(&mut input.parsing, || records.take_words(ask.selection.unique)));
+        }
         let shape = input.shape(ask);
         let chosen = devices.choose(n as u64, shape, input.unread())?;
         if ask.format.is_bits() && chosen.sorter.device().is_some() {

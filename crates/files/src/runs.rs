@@ -43,7 +43,7 @@ pub(super) struct Runs<'a> {
     /// The last run, which the next part may continue.
     open: Option<Open>,
     /// The header and comments, which stay on top of the rows.
-    head: Head,
+    pub(super) head: Head,
     /// The numbers so far, if they become elements.
     census: Census,
     /// The report on the parts so far.
@@ -213,11 +213,6 @@ impl<'a> Runs<'a> {
             false if self.ask.format.is_bits() => FramePayload::None,
             false => FramePayload::Bytes,
         }
-    }
-
-    /// Takes the header and the comments.
-    pub(super) fn take_head(&mut self) -> Head {
-        std::mem::take(&mut self.head)
     }
 
     /// The type of the elements to write; `None` for rows.

@@ -445,7 +445,7 @@ impl Job<'_> {
             chosen.reported(Report { counts, ..report }.with_sort(done.report, done.repeated, order.len()))
         } else {
             self.merge_parts(first, &mut parts, ask, devices, |mut runs, parts| {
-                answers.begin(runs.take_head(), parts.names()).map_err(failed)?;
+                answers.begin(std::mem::take(&mut runs.head), parts.names()).map_err(failed)?;
                 runs.merge(&mut Output::writer(&mut answers, name.clone()), 0, &self.watch)
             })?
         };

@@ -268,12 +268,6 @@ impl<'a> TableScan<'a> {
         arrays::batch(&schema, columns, rows).map_err(failed)
     }
 
-    /// Reads these parts on all cores, in batches of `rows` rows.
-    fn read_parts(&self, parts: &[Part], rows: usize) -> Result<Vec<RecordBatch>, Error> {
-        let read = map_parts(parts, |part| self.read(*part, rows)?.collect::<Result<Vec<_>, _>>());
-        Ok(read.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-    }
-
     /// Reads a part in batches, column by column on all cores.
     fn read_by_columns(&self, part: Part, rows: usize) -> Result<Batches<'a>, Error> {
         let table = &self.tables.all[part.table];
@@ -465,7 +459,11 @@ impl<'a> Reader<'a> {
             let (parts, others) = self.parts.split_at(count.max(1));
             self.open = match count {
                 0 => self.how.read_by_columns(parts[0], rows)?,
-                _ => Box::new(self.how.read_parts(parts, rows)?.into_iter().map(Ok)),
+                _ => {
+                    let read = map_parts(parts, |part| self.how.read(*part, rows)?.collect());
+                    let read: Vec<Vec<_>> = read.into_iter().collect::<Result<_, Error>>()?;
+                    Box::new(read.into_iter().flatten().map(Ok))
+                }
             };
             self.parts = others;
         }
