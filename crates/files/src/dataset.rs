@@ -236,6 +236,32 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// Orders the records as records, with numbers for an answer. Returns the selected records in order, and the report.
+    ///
+    /// # Errors
+    ///
+    /// Errors from reading the remaining input; see [`Sorter::run`].
+    pub(super) fn into_order(
+        self,
+        how: &InputSpec,
+        sorter: &Sorter,
+        ask: &OutputSpec,
+        progress: sorter::Progress,
+    ) -> Result<(KeyedBatch, Vec<u32>, Report), Error> {
+        let mut report = self.report(ask.format);
+        let mut records = self.content.into_records(how)?;
+        if let Some(answer) = ask.answer {
+            records = answer.numbered(records, how);
+        }
+        let words = records.words(ask.selection.unique);
+        let done = order_records(&records, words, sorter, ask, progress)?;
+        let order: Vec<u32> = done.words.into_vec().expect("positions have 32 bits");
+        report.counts.respelled = records.respelled.get().cloned();
+        report.phases.read = self.reading.wait();
+        let report = report.with_sort(done.report, done.repeated, order.len());
+        Ok((records, order, report))
+    }
+
     /// Orders the records, whose words are made, up to the requested selection.
     ///
     /// # Errors
@@ -292,7 +318,7 @@ impl<'a> Dataset<'a> {
 /// # Errors
 ///
 /// See [`Sorter::run`].
-pub(super) fn order_records(
+fn order_records(
     records: &KeyedBatch,
     words: Words,
     sorter: &Sorter,

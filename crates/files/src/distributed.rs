@@ -8,7 +8,7 @@ use std::path::Path;
 use gpusort_order::ElementType;
 use serde::{Deserialize, Serialize};
 
-use super::dataset::{Content, Dataset, order_records};
+use super::dataset::{Content, Dataset};
 use super::job::{Job, To};
 use super::parts::Parts;
 use super::report::Report;
@@ -398,8 +398,8 @@ impl Task<'_> {
         to: &mut (dyn Write + Send),
     ) -> Result<MappedRun, Error> {
         let (ask, how) = (&self.job.ask, &self.job.decisions.how);
-        match part.content {
-            Content::Numbers { keys, map, .. } if self.is_bits() => {
+        match part {
+            Dataset { content: Content::Numbers { keys, map, .. }, .. } if self.is_bits() => {
                 let request = Request::keys(keys).select(ask.selection).by(ask.method);
                 let keys = sorter.run(request, &mut |_, _| {})?.words;
                 let key =
@@ -412,11 +412,8 @@ impl Task<'_> {
                 })?;
                 Ok(MappedRun { element: Some(map.element.name().to_owned()), ranges })
             }
-            content => {
-                let records = content.into_records(how)?;
-                let words = records.words(ask.selection.unique);
-                let done = order_records(&records, words, sorter, ask, &mut |_, _| {})?;
-                let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
+            part => {
+                let (records, order, _) = part.into_order(how, sorter, ask, &mut |_, _| {})?;
                 let payload = (FramePayload::Bytes, self.job.budget.block());
                 let ranges = cut.write(
                     order.len(),

@@ -11,7 +11,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use super::dataset::{Answer, Content, Dataset, OutputSpec, order_records};
+use super::dataset::{Answer, Content, Dataset, OutputSpec};
 use super::parts::{Parts, position_type};
 use super::progress::{Phase, Watch};
 use super::report::{Phases, Report};
@@ -181,14 +181,7 @@ impl<'a> Runs<'a> {
 
     /// Adds keys with the bytes of their records, or with their positions, if these are requested.
     fn add_records(&mut self, part: Dataset, sorter: &Sorter) -> Result<Report, Error> {
-        let mut report = part.report(self.ask.format);
-        let mut records = part.content.into_records(self.how)?;
-        if let Some(answer) = self.ask.answer {
-            records = answer.numbered(records, self.how);
-        }
-        let words = records.words(self.ask.selection.unique);
-        let done = order_records(&records, words, sorter, &self.ask, &mut |_, _| {})?;
-        let order = done.words.into_vec::<u32>().expect("positions have 32 bits");
+        let (records, order, mut report) = part.into_order(self.how, sorter, &self.ask, &mut |_, _| {})?;
         let start = Instant::now();
         let payload = self.payload();
         let ends = order.first().zip(order.last());
@@ -199,10 +192,8 @@ impl<'a> Runs<'a> {
         let open = self.run_for(RunFormat::Frames(payload), ends)?;
         let output = &mut output_of(&mut open.spill);
         write_frames(&records.pieces, &order, first, (payload, size), false, output)?;
-        report.counts.respelled = records.respelled.get().cloned();
         report.phases.write = start.elapsed();
-        report.phases.read = part.reading.wait();
-        Ok(report.with_sort(done.report, done.repeated, order.len()))
+        Ok(report)
     }
 
     /// The payload of runs of records.

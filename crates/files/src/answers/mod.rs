@@ -21,12 +21,12 @@ use gpusort_formats::budget::Budget;
 use gpusort_formats::fields::{Fields, Head, Layout};
 use gpusort_formats::piece::Piece;
 use gpusort_formats::places::Places;
-use gpusort_formats::{Counts, InputSpec, Output, Text};
+use gpusort_formats::{InputSpec, Output, Text};
 use gpusort_order::Selection;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use self::count::Count;
-use super::dataset::{Answer, OutputSpec, order_records};
+use super::dataset::{Answer, OutputSpec};
 use super::job::{ChooseSorter, Job, LITTLE};
 use super::parts::Parts;
 use super::report::Report;
@@ -434,15 +434,11 @@ impl Job<'_> {
         };
         let mut report = if parts.is_over() {
             let chosen = devices.choose(first.len() as u64, first.shape(&ask), 0)?;
-            let report = first.report(ask.format);
-            let mut records = answer.numbered(first.content.into_records(how)?, how);
-            answers.begin(std::mem::take(&mut records.head), parts.names()).map_err(failed)?;
             let passes = &mut self.watch.passes();
-            let done = order_records(&records, records.words(unique), chosen.sorter, &ask, passes)?;
-            let order: Vec<u32> = done.words.into_vec().expect("positions have 32 bits");
-            let counts = Counts { respelled: records.respelled.get().cloned(), ..report.counts.clone() };
+            let (mut records, order, report) = first.into_order(how, chosen.sorter, &ask, passes)?;
+            answers.begin(std::mem::take(&mut records.head), parts.names()).map_err(failed)?;
             add_all(records, &order, &mut answers).map_err(failed)?;
-            chosen.reported(Report { counts, ..report }.with_sort(done.report, done.repeated, order.len()))
+            chosen.reported(report)
         } else {
             self.merge_parts(first, &mut parts, ask, devices, |mut runs, parts| {
                 answers.begin(std::mem::take(&mut runs.head), parts.names()).map_err(failed)?;
