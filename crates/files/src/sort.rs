@@ -375,8 +375,8 @@ pub(super) fn output_format(
         if !is_table(format) {
             return Ok((format, element));
         }
-        let problem =
-            format!("{} cannot be written as a table", if positions { "positions" } else { "numbers" });
+        let what = if positions { "positions" } else { "numbers" };
+        let problem = format!("{what} cannot be written as a table");
         return Err(Error::options(problem).hinting(Hint::ToNumbers));
     }
     let are_tables = [input, format].iter().all(|&format| is_table(format) && format != Format::Lines);
@@ -396,6 +396,6 @@ pub(super) fn output_format(
             (format!("rows of {from}"), Hint::To(table))
         }
     };
-    let problem = format!("{rows} cannot be written as {}", element.map_or(to, ElementType::name));
-    Err(Error::options(problem).hinting(hint))
+    let to = element.map_or(to, ElementType::name);
+    Err(Error::options(format!("{rows} cannot be written as {to}")).hinting(hint))
 }

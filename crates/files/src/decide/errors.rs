@@ -19,11 +19,11 @@ impl Decider<'_> {
                 (kind, between, first, misfit, is_word)
             }
             Decision::Apart { what, first, misfit } => {
+                let (here, there) = (place(&misfit)?, place(&first)?);
                 let problem = format!(
-                    "'{}' and '{}' ({}) do not compare: {}",
+                    "'{}' and '{}' ({there}) do not compare: {}",
                     shown(&misfit),
                     shown(&first),
-                    place(&first)?,
                     match what {
                         Apart::Zones => "only one of them has a time zone",
                         Apart::Years => "only one of them has a year",
@@ -32,7 +32,7 @@ impl Decider<'_> {
                 );
                 let kind = if what == Apart::Clocks { "duration" } else { "text" };
                 let remedy = Remedy::Key(key.with_kind(kind).into());
-                return Ok(Error::input(place(&misfit)?, problem).hinting(Hint::Remedies([remedy].into())));
+                return Ok(Error::input(here, problem).hinting(Hint::Remedies([remedy].into())));
             }
             Decision::Kind(..) => unreachable!("the fields fit no kind"),
         };
