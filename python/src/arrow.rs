@@ -7,7 +7,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi, to_ffi};
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, RecordBatch, RecordBatchIterator, UInt32Array, make_array};
+use arrow_array::{
+    Array, ArrayRef, LargeBinaryArray, RecordBatch, RecordBatchIterator, UInt32Array, make_array,
+};
 use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -105,9 +107,13 @@ impl ArrowArray {
         let texts = PyBuffer::<u8>::get(texts)?.to_vec(py)?;
         let ends = ScalarBuffer::from(PyBuffer::<i64>::get(ends)?.to_vec(py)?);
         let valid = valid.map(|valid| PyBuffer::<u8>::get(valid)?.to_vec(py)).transpose()?;
-        let valid = valid.map(|valid| valid.into_iter().map(|is_valid| is_valid != 0).collect::<NullBuffer>());
+        let valid =
+            valid.map(|valid| valid.into_iter().map(|is_valid| is_valid != 0).collect::<NullBuffer>());
         let array = guarded(|| LargeBinaryArray::try_new(OffsetBuffer::new(ends), texts.into(), valid))?;
-        Ok(Self { field: Field::new("", DataType::LargeBinary, true), array: Arc::new(array.map_err(failed)?) })
+        Ok(Self {
+            field: Field::new("", DataType::LargeBinary, true),
+            array: Arc::new(array.map_err(failed)?),
+        })
     }
 
     fn __len__(&self) -> usize {

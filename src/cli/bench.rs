@@ -9,15 +9,13 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use console::Term;
 use gpusort::files::Output;
-use gpusort_bench::machine::Machine;
-use gpusort_bench::table::Table;
-use gpusort_bench::{self, Case, Event, Pace, Report, Suite, export, plot};
-use gpusort::{Algorithm, ErrorKind, Select, Variant};
+use gpusort::{ErrorKind, Select};
 use gpusort_base::parallel::lock;
 use gpusort_base::{human, memory};
 use gpusort_bench::table::Table;
 use gpusort_bench::{self as bench, Case, Event, Pace, Report, Suite, export, plot};
 use gpusort_engine::gpu::Gpu;
+use gpusort_planner::plan::{Algorithm, Variant};
 
 use super::end;
 

@@ -6,15 +6,14 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
-use gpusort::files::internal::{ChooseSorter, Chosen, Expected};
-use gpusort::{Algorithm, ErrorKind, Kind, Method, Select, Sorter};
+use gpusort::{ErrorKind, Kind, Method, Select, Sorter};
 use gpusort_base::human::{counted, quoted};
 use gpusort_base::parallel::{self, Meanwhile};
 use gpusort_engine::cost::{self, Choice, Costs};
 use gpusort_engine::gpu::{Gpu, adapters};
 use gpusort_files::{ChooseSorter, Chosen, Expected};
 use gpusort_order::Selection;
-use gpusort_planner::plan::{Crossovers, Shape};
+use gpusort_planner::plan::{Algorithm, Crossovers, Shape};
 
 use super::args::SortArgs;
 use super::report::progress::{Progress, Unit};

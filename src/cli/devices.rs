@@ -1,10 +1,11 @@
 //! `gpusort devices`: lists the devices that can sort, for people or as JSON.
 
+use gpusort::AdapterInfo;
+use gpusort_base::human::{bytes, grouped, wrapped};
 use gpusort_bench::machine::Machine;
-use gpusort_bench::table::{WIDTH, wrapped};
-use gpusort::{AdapterInfo, Subgroups};
-use gpusort_base::human::{bytes, grouped};
+use gpusort_bench::table::WIDTH;
 use gpusort_engine::gpu::adapters;
+use gpusort_planner::plan::Subgroups;
 use serde_json::{Value, json};
 
 /// The width of the first column, which has what `--device` takes.

@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{bail, ensure};
+use gpusort::Format;
 use gpusort::files::Output;
-use gpusort::files::internal::{Extension, write_keys};
-use gpusort_bench::generate::{Sequence, Type};
-use gpusort::{ElementType, Format};
 use gpusort_base::human;
-use gpusort_order::KeyMap;
+use gpusort_bench::generate::{Sequence, Type};
+use gpusort_files::{Extension, write_keys};
+use gpusort_order::key::{ElementType, KeyMap};
 
 use super::args::{GenArgs, Progress as When};
 use super::format;

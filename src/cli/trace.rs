@@ -7,11 +7,7 @@ use std::path::Path;
 use anyhow::{anyhow, bail, ensure};
 use console::Term;
 use gpusort::files::{Input, Options, Output, Sort};
-use gpusort_bench::generate::{Distribution, Sequence};
-use gpusort_trace::{
-    FEW, MOST, Panel, Played, Scheme, Style, Trace, list, measure, network, svg, write_json,
-};
-use gpusort::{Algorithm, ElementType, Error, ErrorKind, Format, Hint, Limits, PlanError, Select, Variant};
+use gpusort::{Error, ErrorKind, Format, Hint, PlanError, Select};
 use gpusort_base::human::{self, grouped};
 use gpusort_base::memory;
 use gpusort_bench::generate::{Distribution, Sequence};
@@ -19,8 +15,10 @@ use gpusort_bench::passes::measure;
 use gpusort_engine::gpu::Gpu;
 use gpusort_engine::key_buf::KeyBuf;
 use gpusort_engine::sorter::{Request, Sorter};
-use gpusort_order::KeyMap;
-use gpusort_planner::plan::{self, Plan, Shape};
+use gpusort_files::write_keys;
+use gpusort_order::key::{ElementType, KeyMap};
+use gpusort_planner::plan::{self, Algorithm, Limits, Plan, Shape, Variant};
+use gpusort_trace::{FEW, MOST, Panel, Played, Scheme, Style, Trace, json, list, network, svg};
 
 use super::args::TraceArgs;
 use super::device::Device;

@@ -10,18 +10,18 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
-use gpusort_bench::machine::Machine;
-use gpusort_bench::statistics::{self, median};
-use gpusort_bench::table::{WIDTH, wrapped};
-use gpusort_bench::{self, Event, Measurement, Pace, Sizes, Suite};
+use gpusort::{AdapterInfo, Format, Kind, Select, files};
+use gpusort_base::human::{self, grouped, time, wrapped};
 use gpusort_bench::generate::{Distribution, Type};
-use gpusort::{AdapterInfo, Algorithm, ElementType, Format, Kind, Select, files};
-use gpusort_base::human::{self, grouped, time};
+use gpusort_bench::statistics::{self, median};
+use gpusort_bench::table::WIDTH;
+use gpusort_bench::{self as bench, Event, Measurement, Pace, Sizes, Suite};
 use gpusort_engine::cost::{self, Costs, CpuCosts, Crossover, Curve, GpuCosts, LineCosts};
 use gpusort_engine::gpu::{Gpu, adapter};
 use gpusort_engine::report::timing::milliseconds;
-use gpusort_files::internal::Temporary;
-use gpusort_planner::plan::{CANDIDATES, Crossovers, Shape};
+use gpusort_files::Temporary;
+use gpusort_order::key::ElementType;
+use gpusort_planner::plan::{Algorithm, CANDIDATES, Crossovers, Shape};
 use serde_json::Value;
 
 use super::args::TuneArgs;

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use gpusort_bench::{Pace, Sizes};
 use gpusort_bench::generate::{Distribution, Type};
-use gpusort::{Algorithm, ElementType, Variant};
+use gpusort_bench::{Pace, Sizes};
+use gpusort_order::key::ElementType;
+use gpusort_planner::plan::{Algorithm, Variant};
 
 use super::values::{OrAuto, ProgressArgs, at_least_one, named, named_or, seconds};
 

@@ -11,9 +11,10 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
-use gpusort_bench::generate::{Distribution, Type};
-use gpusort::{ElementType, Format};
+use gpusort::Format;
 use gpusort_base::human::size;
+use gpusort_bench::generate::{Distribution, Type};
+use gpusort_order::key::ElementType;
 
 pub(crate) use self::bench::BenchArgs;
 pub(crate) use self::sort::{

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use gpusort_bench::generate::Distribution;
-use gpusort::{Algorithm, ElementType, Format, Variant};
+use gpusort::Format;
 use gpusort_base::human::size;
+use gpusort_bench::generate::Distribution;
+use gpusort_order::key::ElementType;
+use gpusort_planner::plan::{Algorithm, Variant};
 
 use super::values::{OF_NUMBERS, OrAuto, named, named_or, tile};
 
