@@ -136,7 +136,7 @@ fn a_record_that_the_memory_is_too_little_for_is_refused_with_the_number() {
     for (table, reads, problem) in [
         (&table, &[][..], "this record has 40.0 MiB and needs a memory budget of 33 MiB instead of 1 MiB"),
         (&table, &[1 << 20], "this record has more than 24.5 MiB, too much for a memory budget of 1 MiB"),
-        (&unclosed, &[], "a quote opened in this row is never closed"),
+        (&unclosed, &[], "a quote opened in this row is never closed; add the closing quote"),
     ] {
         let error = runs(table, reads, 1 << 20).unwrap_err();
         assert!(error.to_string().starts_with(&format!("in:3: {problem}")), "{error}");

@@ -120,7 +120,7 @@ fn start(names: &[String], quiet: bool, progress: &Progress) -> anyhow::Result<V
                     if !quiet {
                         progress.note(
                             "no hardware GPU found: the networks run on the CPU, and radix is left out; \
-                             if 'gpusort devices' lists a software GPU, --device 0 times it",
+                             to time a software GPU in 'gpusort devices', use --device 0",
                         );
                     }
                     Ok(bench::Device::cpu())

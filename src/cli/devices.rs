@@ -27,7 +27,7 @@ pub(super) fn run(json: bool) -> anyhow::Result<()> {
     }
     if adapters.is_empty() {
         super::say(
-            "no GPU found; install a graphics driver. Linux needs its Vulkan part and libvulkan1 (a \
+            "no GPU found; install a graphics driver. Linux needs its Vulkan driver and libvulkan1 (a \
              software driver is mesa-vulkan-drivers)",
         );
     }

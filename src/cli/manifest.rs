@@ -122,7 +122,7 @@ impl Manifest {
             tell("manifest.json", "the totals do not match the parts");
         }
         if self.repeated == 0 && of_parts != sum(self.inputs.iter().map(|input| &input.checksum))? {
-            tell("manifest.json", "the parts do not have the records of the inputs");
+            tell("manifest.json", "the parts do not contain exactly the input records");
         }
         // Rows of columns without keys are in an order that Parquet cannot tell.
         let has_order = self.checksum.is_some() || !self.keys.is_empty();

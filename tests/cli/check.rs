@@ -119,7 +119,7 @@ fn check_names_the_first_disorder() {
     assert!(refused(&["check", "-n"], "1\nx\n").contains("standard input:2: 'x' is not a number"));
     assert_eq!(
         check(&[], "1\nx\n").1,
-        "gpusort: compared whole lines as text: 'x' (standard input:2) is not like the other first fields\n"
+        "gpusort: compared whole lines as text: 'x' (standard input:2) does not fit the other first fields; use -k 1 to sort by them\n"
     );
     // In the same words.
     for input in ["x\n5\nnone\n", "x\nnone\n5\n", "x\n2026-11-21\nnone\n", "x\n1\n2026-11-21\n"] {

@@ -58,7 +58,9 @@ fn each_file_is_sorted_on_its_own() {
     assert_eq!(fs::read(&other).unwrap(), b"-1\n2.5\n");
     // Without a kind it is text, and a note says so.
     let output = run(&["sort", "--each", "--in-place", &wrong, &binary], "");
-    let note = format!("sorted whole lines as text: 'x' ({wrong}:2) is not like the other first fields");
+    let note = format!(
+        "sorted whole lines as text: 'x' ({wrong}:2) does not fit the other first fields; use -k 1 to sort by them"
+    );
     assert!(output.status.success() && stderr(&output).contains(&note), "{}", stderr(&output));
     assert_eq!(fs::read(&wrong).unwrap(), b"1\n2\nx\n");
     assert_eq!(fs::read(&binary).unwrap(), expected);

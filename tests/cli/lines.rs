@@ -348,31 +348,31 @@ fn the_page_about_habits_from_sort_says_what_happens() {
     assert!(done.status.success(), "{}{}", String::from_utf8_lossy(&done.stdout), stderr(&done));
 }
 
-/// `-u` notes a record whose key is spelled otherwise, and no other.
+/// `-u` notes a record whose key is spelled differently, and no other.
 #[test]
 fn unique_notes_another_spelling() {
     let cases: &[(&[&str], &str, &str)] = &[
         (
             &["-k", "1"],
             "1\n2\n1.0\n",
-            "gpusort: standard input:3: 1.0 is left out: it equals 1, spelled otherwise\n",
+            "gpusort: standard input:3: left out '1.0', which equals '1' but is spelled differently\n",
         ),
         (&["-k", "1"], "1\n2\n1\n", ""),
         (
             &["-k", "1:nocase"],
             "a\nb\nA\n",
-            "gpusort: standard input:3: A is left out: it equals a, spelled otherwise\n",
+            "gpusort: standard input:3: left out 'A', which equals 'a' but is spelled differently\n",
         ),
         (
             &["-f", "csv", "-k", "k", "--na", "-999"],
             "k,v\n-999,a\n,b\n5,c\n",
-            "gpusort: standard input:3:  is left out: it equals -999, spelled otherwise\n",
+            "gpusort: standard input:3: left out '', which equals '-999' but is spelled differently\n",
         ),
         (&["-k", "1"], "2026-01-01 a\n2026-01-01 b\n", ""),
         (
             &["-k", "1"],
             "2026-01-01 10:00 a\n2026-01-01T10:00 b\n",
-            "gpusort: standard input:2: 2026-01-01T10:00 is left out: it equals 2026-01-01 10:00, spelled otherwise\n",
+            "gpusort: standard input:2: left out '2026-01-01T10:00', which equals '2026-01-01 10:00' but is spelled differently\n",
         ),
     ];
     for &(options, lines, said) in cases {

@@ -126,7 +126,7 @@ fn a_manifest_that_does_not_hold_is_refused() {
         change(&mut manifest);
         checked(&written(), &manifest.to_string(), &[])
     };
-    let lost = "gpusort: ./manifest.json: the parts do not have the records of the inputs\n";
+    let lost = "gpusort: ./manifest.json: the parts do not contain exactly the input records\n";
     assert_eq!(with(&|it| it["inputs"][0]["checksum"] = json!(digits(7))), (Some(1), lost.to_owned()));
     assert_eq!(with(&|it| it["repeated"] = json!(1)).0, Some(0));
     let (code, message) = with(&|it| it["keys"] = json!([["n", true]]));

@@ -246,5 +246,5 @@ fn another_format_is_refused_before_the_output_is_opened() {
     let folder = Folder::new();
     let (input, fifo) = (folder.write("a.txt", "1\n"), folder.fifo("fifo"));
     let said = refused(&["merge", "-f", "text", &input, "--to", "bin", "-o", &fifo], "");
-    assert!(said.contains("cannot change the format: text stays text"), "{said}");
+    assert!(said.contains("cannot convert text to another format; sort instead"), "{said}");
 }

@@ -68,7 +68,10 @@ fn the_output_extension_sets_the_format() {
     let empty = folder.arg("empty.f64");
     sorted(&["sort", "-o", &empty], "");
     assert_eq!(fs::read(&empty).unwrap(), b"");
-    assert!(refused(&["sort", "-o", &folder.arg("no/")], "1").contains("the name is that of a folder"));
+    assert!(
+        refused(&["sort", "-o", &folder.arg("no/")], "1")
+            .contains("the name ends in a slash, so it means a folder; name a file")
+    );
 }
 
 #[test]

@@ -52,7 +52,7 @@ const BLOCKS: usize = 8 << 20;
 /// Returns an error if standard input is named more than once.
 fn check_stdin(inputs: &[Input]) -> Result<(), Error> {
     if inputs.iter().filter(|input| input.is_stdin()).count() > 1 {
-        return Err(Error::input(Input::Stdin.name(), "is named twice, but can be read only once"));
+        return Err(Error::input(Input::Stdin.name(), "can be read only once; name it once"));
     }
     Ok(())
 }

@@ -236,7 +236,7 @@ fn merge_all(
         if let Origin::Input(batches) = &run.source.from {
             merged.counts.add_all(&batches.counts);
             if !batches.head.is_empty() {
-                let problem = "has comments behind its first records, where a merge cannot put them on top";
+                let problem = "has comments after its first record; a merge cannot move them to the top";
                 return Err(Error::input(&batches.name, problem).hinting(Hint::Sort));
             }
         }

@@ -47,7 +47,7 @@ impl InMemory {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
         let most = human::bytes(self.most);
         let problem = format!(
-            "the folder is in memory, where temporary files may use {most}; \
+            "the folder is in memory (tmpfs), where temporary files may use at most {most}; \
              use a folder on a disk (--temp-dir) or more memory (--memory)"
         );
         Err(io::Error::new(io::ErrorKind::StorageFull, problem))

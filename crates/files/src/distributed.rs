@@ -316,7 +316,7 @@ impl Task<'_> {
         let sum = |of: fn(&RunRange) -> u64| {
             let sum = sources.iter().try_fold(0_u64, |sum, source| sum.checked_add(of(&source.range)));
             sum.filter(|&sum| sum <= MOST).ok_or_else(|| {
-                Error::input(RUN.to_owned(), "its ranges are larger than any disk; map its inputs again")
+                Error::input(RUN.to_owned(), "the sizes of its ranges are impossible; map the inputs again")
             })
         };
         let (n, read) = (sum(|range| range.records)?, sum(|range| range.bytes)?);

@@ -102,7 +102,7 @@ impl Job<'_> {
         // The output may replace an input.
         let (begin, bytes, from) = (Instant::now(), self.known_size(), self.decisions.format);
         if from != self.ask.format && !from.is_bits() && !from.has_columns() {
-            let problem = format!("cannot change the format: {0} stays {0}", from.name());
+            let problem = format!("cannot convert {0} to another format; sort instead", from.name());
             return Err(Error::option("merge", problem));
         }
         let report = match from.has_columns() {

@@ -192,7 +192,7 @@ impl Options {
         let name = inputs[0].name();
         if format.is_bits() && reading != Reading::Numbers {
             let problem = format!(
-                "times, sizes and words need text, lines or a table, but {name} is {}",
+                "kinds such as size and time are for lines and tables, but {name} is {}; leave the kind out",
                 format.name()
             );
             return Err(Error::options(problem));

@@ -251,7 +251,8 @@ impl<'a> Sort<'a> {
         }
         let named = output.filter(|_| to.is_none()).and_then(Path::extension);
         if own != format && named.is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
-            let problem = "ends in .json, the name of one JSON value, but rows are JSON Lines (.jsonl)";
+            let problem =
+                "ends in .json, which means one JSON value, but rows are written as JSON Lines (.jsonl)";
             return Err(Error::option("output", problem).hinting(Hint::To(Format::JsonLines)));
         }
         let (format, converted) = if is_converted { (own, Some(format)) } else { (format, None) };

@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Merge sorted inputs
     ///
-    /// The inputs are read in little memory. The first record out of order is an error that names it.
+    /// A merge takes little memory. It stops at the first record out of order, with an error that names it.
     Merge(SortArgs),
     /// Count how often each line or key occurs
     ///

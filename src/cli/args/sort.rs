@@ -156,7 +156,7 @@ pub(crate) struct SortArgs {
     #[arg(value_parser = named(Variant::ALL, Variant::name), help_heading = HOW)]
     pub(crate) variant: Option<Variant>,
 
-    /// auto (default), cpu, gpu, all, a number or a name
+    /// Device: auto (default), cpu, gpu, all, number or name
     ///
     /// Numbers are those of 'gpusort devices', and part of a name is enough; 0,1 are two GPUs that share the
     /// work, and all means all hardware GPUs.
@@ -164,7 +164,7 @@ pub(crate) struct SortArgs {
     #[arg(value_hint = ValueHint::Other, hide_default_value = true, help_heading = HOW)]
     pub(crate) device: String,
 
-    /// Budget, such as 2G or 50% [default: 75% of available]
+    /// Memory, such as 2G or 50% [default: 75% of available]
     ///
     /// Larger inputs are sorted in runs, which are kept in temporary files and merged. A percentage is of
     /// the machine's memory.
@@ -319,13 +319,13 @@ pub(crate) struct OrderArgs {
     /// Format of times, such as '%d.%m.%Y' or epoch
     ///
     /// A pattern of strftime, or clf, syslog, rfc2822, epoch or epoch-ms. Times in the usual formats are
-    /// recognized as well.
+    /// recognised as well.
     #[arg(long, value_name = "FORMAT", help_heading = INPUT)]
     pub(crate) time_format: Option<String>,
 
     /// Column by name or number; price:r is descending
     ///
-    /// Further keys order records whose first keys are equal. 0 is the whole record as text, -1 the last
+    /// Each further key orders the records whose earlier keys are equal. 0 is the whole record as text, -1 the last
     /// field, hilbert(x,y) points along a curve. Modifiers follow after a colon: r is descending, a
     /// ascending; number, time, size, duration, text, version, hex, month or list=FILE set the kind; nocase
     /// ignores case in text. Without a kind, all fields of the column decide. 2n and 2,2 are column 2, as in
@@ -359,7 +359,9 @@ pub(crate) struct OrderArgs {
     #[arg(long, value_name = "WHERE", value_parser = one_of(Invalid::ALL), help_heading = ORDER)]
     pub(crate) invalid: Option<Invalid>,
 
-    /// Numbers: keys without a kind, or the first field
+    /// Sort numbers: 9 before 10
+    ///
+    /// For keys without a kind, or for the first field.
     #[arg(short, long, help_heading = ORDER)]
     pub(crate) numeric_sort: bool,
 

@@ -23,7 +23,7 @@ pub(crate) struct TraceArgs {
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Number of elements, the first of FILE [default: 16, or all of FILE]
+    /// Number of elements, from the start of FILE [default: 16, or all of FILE]
     #[arg(short = 'n', long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) count: Option<u64>,
 
@@ -42,7 +42,7 @@ pub(crate) struct TraceArgs {
 
     /// Compare several variants, as in naive,fused
     ///
-    /// A variant of another algorithm than --algo selects that algorithm.
+    /// Variants of any algorithm; a name that two algorithms share means that of --algo.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "variant")]
     #[arg(hide_possible_values = true, value_parser = named(Variant::ALL, Variant::name))]
     pub(crate) compare: Vec<Variant>,
@@ -53,7 +53,7 @@ pub(crate) struct TraceArgs {
 
     /// Plan for tiles of this many elements, a power of two
     ///
-    /// With small tiles, few elements take every kind of pass. A sort of the first K chooses its own.
+    /// With small tiles, few elements take every kind of pass. With --top, the sort chooses its own.
     #[arg(long, value_name = "SIZE", value_parser = tile, conflicts_with = "top")]
     pub(crate) tile: Option<u64>,
 

@@ -32,7 +32,7 @@ pub(in crate::cli) fn format(explained: &Explained) -> String {
 
 fn of_key(key: &ExplainedKey) -> String {
     let column = match &key.column[..] {
-        _ if key.is_last_resort => "the whole line, where the others are equal".to_owned(),
+        _ if key.is_last_resort => "the whole line, if the keys above are equal".to_owned(),
         "0" => "the whole record".to_owned(),
         column => format!("column '{}'", human::quoted(column)),
     };

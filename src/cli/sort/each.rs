@@ -143,7 +143,9 @@ fn jobs(args: &SortArgs, wrong: &mut Vec<anyhow::Error>) -> anyhow::Result<Vec<O
         }
         if let Some(other) = targets.insert(target.clone(), file.clone()) {
             let [other, file, target] = [&other, file, &target].map(|path| human::path(path));
-            bail!("{other} and {file} would both be written to {target}");
+            bail!(
+                "{other} and {file} would both be written to {target}; use two calls with different folders"
+            );
         }
         let mut one = rest.clone();
         one.order.files.push(file.clone());

@@ -192,7 +192,7 @@ fn tell(
         && !args.quiet
         && !args.json
     {
-        say(format_args!("{place}: {value} is left out: it equals {kept}, spelled otherwise"));
+        say(format_args!("{place}: left out '{value}', which equals '{kept}' but is spelled differently"));
     }
     let Some(to) = to else {
         // Without a timing line, nothing else reports the skipped rows.

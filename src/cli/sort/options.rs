@@ -119,7 +119,9 @@ pub(super) fn note(note: &Note, did: &str) -> Option<String> {
             format!("took the first row, '{name}', as the header; use --no-header if it is data")
         }
         Note::WholeLines(field, place) => {
-            format!("{did} whole lines as text: '{field}' ({place}) is not like the other first fields")
+            format!(
+                "{did} whole lines as text: '{field}' ({place}) does not fit the other first fields; use -k 1 to sort by them"
+            )
         }
         Note::Binary(place) => format!(
             "{did} lines that may be binary data, with a NUL ({place}); \
@@ -153,7 +155,7 @@ pub(super) fn note(note: &Note, did: &str) -> Option<String> {
             format!("{did} {} as numbers; use {} if they are versions", of(key), with(key, "version"))
         }
         Note::NoYear(key) => {
-            format!("the times of {} have no year: those of January come before those of December", of(key))
+            format!("the times of {} have no year, so January comes before December", of(key))
         }
         _ => return None,
     })

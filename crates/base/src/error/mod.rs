@@ -347,7 +347,7 @@ impl fmt::Display for Error {
                 match adapters.as_deref() {
                     None => f.write_str("\nThis build has no GPU support (feature 'gpu')."),
                     Some([]) => f.write_str(
-                        "\nInstall your GPU's driver; on Linux also its Vulkan part and libvulkan1.",
+                        "\nInstall your GPU's driver; on Linux also its Vulkan driver and libvulkan1.",
                     ),
                     Some(adapters) => {
                         let numbered = adapters.iter().enumerate();

@@ -213,7 +213,7 @@ fn sort_and_merge<R: Send, M: Send>(
             return Err(failures.pop().expect("every GPU that stopped working has failed"));
         }
     }
-    let say = |error: Error| format!("a GPU failed, others took over its work: {error}");
+    let say = |error: Error| format!("a GPU failed, and others took over its work: {error}");
     let failed = failures.into_iter().map(say).reduce(|all, more| all + "; " + &more);
     Ok(Outcome { sorted, merged, sorting, failed })
 }

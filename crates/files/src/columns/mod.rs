@@ -147,7 +147,7 @@ fn rows_of(columns: &[Column]) -> Result<usize, Error> {
     }
     match u32::try_from(rows) {
         Ok(_) => Ok(rows),
-        Err(_) => Err(Error::limit("rows of one sort", u64::from(u32::MAX), rows as u64)),
+        Err(_) => Err(Error::limit("rows of one sort", rows as u64, u64::from(u32::MAX))),
     }
 }
 

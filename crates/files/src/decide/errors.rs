@@ -27,7 +27,7 @@ impl Decider<'_> {
                     match what {
                         Apart::Zones => "only one of them has a time zone",
                         Apart::Years => "only one of them has a year",
-                        Apart::Clocks => "minutes and seconds, or hours and minutes",
+                        Apart::Clocks => "the shorter one may be minutes:seconds or hours:minutes",
                     }
                 );
                 let kind = if what == Apart::Clocks { "duration" } else { "text" };

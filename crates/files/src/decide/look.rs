@@ -63,7 +63,10 @@ impl Look {
     fn extend(&mut self, number: usize) -> Result<(), Error> {
         let (input, head) = (&self.inputs[number], &mut self.heads[number]);
         if input.is_beginning() {
-            return Err(Error::input(input.name(), "the first record is longer than its beginning"));
+            return Err(Error::input(
+                input.name(),
+                "the first record does not end within the given beginning; give more of the input",
+            ));
         }
         let mut bytes = std::mem::take(&mut head.text.bytes);
         // The input does not include the line end behind the text.

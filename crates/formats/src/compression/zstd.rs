@@ -23,7 +23,8 @@ impl Codec for Zstd {
             if let Some(left) = &mut left {
                 let rest = left.checked_sub(status.bytes_written as u64);
                 let rest = rest.filter(|&rest| !is_over || rest == 0);
-                *left = rest.ok_or_else(|| io::Error::other("its size differs from its header"))?;
+                *left =
+                    rest.ok_or_else(|| io::Error::other("the size differs from the one in the header"))?;
             }
             Ok((status.bytes_read, status.bytes_written, is_over))
         }))

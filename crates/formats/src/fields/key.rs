@@ -487,7 +487,7 @@ fn between(begin: Position, end: Option<Position>) -> Result<(usize, Modifiers),
     let (field, character, letters) = begin;
     let all = [letters, end.map_or("", |(_, _, letters)| letters)].concat();
     let unsupported = all.chars().find_map(|letter| match letter {
-        'd' | 'i' => Some(format!("{letter} is not supported: every byte of text counts")),
+        'd' | 'i' => Some(format!("{letter} is not supported: every byte of text counts; leave it out")),
         'R' => Some("R is not supported; use 'gpusort shuffle'".to_owned()),
         _ => None,
     });

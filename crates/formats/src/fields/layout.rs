@@ -374,7 +374,7 @@ impl<'a> Layout<'a> {
     fn several(&self, row: usize) -> Error {
         let mut tokens = Tokens::new(self.text.line_around(row), PerLine::Any);
         let are_numbers = tokens.all(|(_, token)| gpusort_values::number::look(token, None).is_some());
-        let problem = "this line is not one number, as binary output needs";
+        let problem = "binary output needs one number a line";
         let error = Error::input(self.text.place(row), problem);
         if are_numbers { error.hinting(Hint::Several) } else { error }
     }
@@ -549,7 +549,7 @@ impl<'a> Rows<'a> {
                 ColumnAt::Between(from, until) => {
                     *place = Fields::between(bytes, line.clone(), from, until).ok_or_else(|| {
                         let column = layout.keys[key].shown();
-                        format!("a word reaches over the blanks beside column '{column}'")
+                        format!("a field crosses the gap beside column '{column}'; use the field's number as the key")
                     })?;
                 }
             }

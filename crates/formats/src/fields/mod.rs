@@ -254,7 +254,9 @@ pub fn bodies(text: &Text, dialect: Dialect, known: &mut Known) -> Result<(Tops,
         let here = rows.collect::<Vec<_>>().join(&b'\n');
         match (&known.header, header.last()) {
             (Some((first, place)), Some(last)) if *first != here => {
-                let problem = format!("the header differs from that of {place}");
+                let problem = format!(
+                    "the header differs from that of {place}; correct one, or sort each file by itself"
+                );
                 return Err(Error::input(text.line(last.start), problem));
             }
             (None, Some(_)) => {

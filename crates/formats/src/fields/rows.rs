@@ -77,7 +77,7 @@ pub fn end_of_row(bytes: &[u8], start: usize, fields: Fields) -> Option<usize> {
 }
 
 /// The error for a row with an unclosed quote.
-pub const UNCLOSED: &str = "a quote opened in this row is never closed";
+pub const UNCLOSED: &str = "a quote opened in this row is never closed; add the closing quote";
 
 /// Divides a range of a table into pieces of about `size` bytes, cut at probable row boundaries. A
 /// stray quote may lead to a wrong cut, which shows after parsing the piece before the cut.

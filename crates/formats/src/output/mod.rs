@@ -117,7 +117,7 @@ impl<'w> Output<'w> {
             _ => Path::new("."),
         };
         let existing = match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => return Err(refused("it is a folder")),
+            Ok(metadata) if metadata.is_dir() => return Err(refused("it is a folder; name a file in it")),
             Ok(metadata) => {
                 // A read-only file is kept, even if its folder permits a replacement.
                 let file = File::options().write(true).open(path).map_err(failed)?;
@@ -127,14 +127,14 @@ impl<'w> Output<'w> {
                 #[cfg(unix)]
                 if is_kept_by_its_folder(&metadata, folder) {
                     let problem =
-                        "it belongs to another user, in a folder where only owners may replace files";
+                        "it belongs to another user, in a folder with the sticky bit; use another name";
                     return Err(refused(problem));
                 }
                 Some(file)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-                    return Err(refused("the name is that of a folder"));
+                    return Err(refused("the name ends in a slash, so it means a folder; name a file"));
                 }
                 None
             }
