@@ -131,8 +131,7 @@ fn command() -> clap::Command {
             .mut_arg("unique", |unique| unique.help("Report equal keys, too").long_help(None))
     };
     let sort = |command: clap::Command| command.mut_arg("files", |files| files.hide_short_help(true));
-    let mut command = args::Cli::command().mut_subcommands(all);
-    command = command.mut_subcommand("check", check).mut_subcommand("sort", sort);
+    let mut command = args::Cli::command().mut_subcommands(all).mut_subcommand("check", check);
     // These hide the options that only a sort uses.
     let others: [(_, &[&str], _, _); 3] = [
         ("merge", &args::METHOD, include_str!("help/merge.txt"), "Sorted input files"),
@@ -147,7 +146,8 @@ fn command() -> clap::Command {
             command.after_long_help(None::<&str>).mut_arg("files", |argument| argument.help(files))
         });
     }
-    command.disable_help_flag(true).arg(help().short('h')).long_version(VERSION.as_str())
+    command = command.mut_subcommand("sort", sort).disable_help_flag(true);
+    command.arg(help().short('h')).long_version(VERSION.as_str())
 }
 
 const COMPILER: &str = env!("GPUSORT_COMPILER");

@@ -184,10 +184,7 @@ impl Decoded {
                 let text = text_of(array);
                 return Box::new(move |a, b| text(a) == text(b));
             };
-            by_element!(element, T => {
-                let values = numbers_of::<T>(array);
-                Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
-            })
+            by_element!(element, T => same_numbers(numbers_of::<T>(array)))
         };
         let are_same: Vec<IsSame> = self.arrays.iter().map(of_array).collect();
         let is_null = |row| self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
@@ -201,6 +198,10 @@ impl Decoded {
             take(row as usize, rank);
         }
     }
+}
+
+fn same_numbers<T: Element>(values: &[T]) -> IsSame<'_> {
+    Box::new(move |a, b| values[a] == values[b] || is_nan(values[a]) && is_nan(values[b]))
 }
 
 /// The element type that a type is stored as and ordered by, if any.

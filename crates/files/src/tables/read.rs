@@ -457,13 +457,12 @@ impl<'a> Reader<'a> {
             });
             let count = fitting.count();
             let (parts, others) = self.parts.split_at(count.max(1));
-            self.open = match count {
-                0 => self.how.read_by_columns(parts[0], rows)?,
-                _ => {
-                    let read = map_parts(parts, |part| self.how.read(*part, rows)?.collect());
-                    let read: Vec<Vec<_>> = read.into_iter().collect::<Result<_, Error>>()?;
-                    Box::new(read.into_iter().flatten().map(Ok))
-                }
+            self.open = if count == 0 {
+                self.how.read_by_columns(parts[0], rows)?
+            } else {
+                let read = map_parts(parts, |part| self.how.read(*part, rows)?.collect());
+                let read: Vec<Vec<_>> = read.into_iter().collect::<Result<_, Error>>()?;
+                Box::new(read.into_iter().flatten().map(Ok))
             };
             self.parts = others;
         }
