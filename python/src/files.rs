@@ -372,6 +372,12 @@ pub(crate) fn sort_file<'py>(
     report_dict(py, &report)
 }
 
+/// The checksum of a whole file.
+#[pyfunction]
+pub(crate) fn checksum(py: Python, path: PathBuf) -> PyResult<u64> {
+    Ok(py.detach(|| gpusort_files::checksum(&path))?)
+}
+
 /// Finds the first record out of order. Returns its place, its key, and the key of the record before; None
 /// if the records are in order.
 #[pyfunction]

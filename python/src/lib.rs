@@ -38,7 +38,7 @@ mod _gpusort {
     #[pymodule_export]
     use super::distributed::{Task, is_packed, unpacked};
     #[pymodule_export]
-    use super::files::{check_file, sort_file};
+    use super::files::{check_file, checksum, sort_file};
 
     /// The number of bytes of the inputs that decide the format and the kinds of keys.
     #[pymodule_export]

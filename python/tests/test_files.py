@@ -3,6 +3,7 @@
 import collections
 import gzip
 import io
+import json
 import os
 import pathlib
 import random
@@ -465,3 +466,45 @@ def test_the_layout_of_parquet(tmp_path: pathlib.Path) -> None:
     assert pyarrow.concat_tables(pyarrow.parquet.read_table(folder / name) for name in names).equals(table.sort_by("a"))
     with pytest.raises(ValueError, match="row_group_size: "):
         gpusort.sort_file(source, target, key="a", row_group_size="much")
+
+
+def test_a_manifest_stands_for_its_folder(tmp_path: pathlib.Path) -> None:
+    source, folder = tmp_path / "in.parquet", tmp_path / "parts"
+    pyarrow.parquet.write_table(pyarrow.table({"a": list(range(3000))[::-1]}), source)
+    gpusort.sort_file(source, folder, key="a", split_size="6K")
+    manifest, names = folder / "manifest.json", sorted(path.name for path in folder.glob("*.parquet"))
+    assert gpusort.check_file(manifest) and len(names) > 1
+    first, second = (folder / name for name in names[:2])
+
+    def problem() -> str:
+        with pytest.raises(ValueError) as found:
+            gpusort.check_file(manifest)
+        return str(found.value)
+
+    data = first.read_bytes()
+    first.write_bytes(data[:10] + bytes([data[10] ^ 1]) + data[11:])
+    assert problem() == f"{names[0]} differs from what was written"
+    first.write_bytes(data + b"x")
+    assert problem() == f"{names[0]} has {len(data) + 1} bytes, but {len(data)} were written"
+    first.unlink()
+    (folder / "_SUCCESS").unlink()
+    (folder / "part-99999.parquet").write_bytes(b"")
+    assert problem() == (
+        "_SUCCESS is missing: the sort did not finish, or the copy is incomplete; "
+        f"{names[0]} is missing; part-99999.parquet is not in the manifest"
+    )
+    (folder / "part-99999.parquet").unlink()
+    (folder / "_SUCCESS").write_bytes(b"")
+    # A manifest whose parts are named in another order.
+    first.write_bytes(data)
+    text = manifest.read_text()
+    swapped = json.loads(text)
+    swapped["parts"][:2] = swapped["parts"][1::-1]
+    manifest.write_text(json.dumps(swapped))
+    found = gpusort.check_file(manifest)
+    assert not found and str(first) in str(found) and second.exists()
+    manifest.write_text(text[: len(text) // 2])
+    assert "manifest.json: not a manifest: " in problem()
+    # Without the marks of a sort's output it is a file like any other.
+    (tmp_path / "manifest.json").write_text('{"a": 1}\n')
+    assert gpusort.check_file(tmp_path / "manifest.json", key="a")

@@ -100,7 +100,7 @@ def same_as_alone(tmp_path, inputs, several=True, temp_dir=None, **options):
     assert (tmp_path / "out" / "_SUCCESS").exists()
     said = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert said == {"gpusort": gpusort.__version__, **dataclasses.asdict(manifest)}
-    assert checked(tmp_path / "out") == (0, "")
+    assert checked(tmp_path / "out") == (0, "") and gpusort.check_file(tmp_path / "out" / "manifest.json")
     holds(manifest, options.get("unique", False))
     if several:
         assert len(manifest.parts) > 3

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict,
 from . import _gpusort
 from ._devices import device_of
 from ._keys import keys_of
+from ._manifest import is_manifest, parts_of
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -552,6 +553,8 @@ def check_file(
     """Checks the order of inputs, read one after another, and finds the first record out of order.
 
     The arguments are those of :func:`sort_file`; with ``unique=True``, repeated keys are out of order.
+    The ``manifest.json`` of a sort's output stands for the parts of its folder, their keys and their options; a
+    folder that differs from its manifest is a ``ValueError``.
 
     >>> import io
     >>> found = check_file(io.BytesIO(b"1\\n3\\n2\\n"))
@@ -560,7 +563,13 @@ def check_file(
     """
     tell, bar = _told(progress)
     try:
-        found = _gpusort.check_file(_inputs(inputs), _arguments(key, options), threads, tell)
+        files, arguments = _inputs(inputs), _arguments(key, options)
+        if key is None and arguments["from_"] is None and is_manifest(files):
+            parts = parts_of(files[0])
+            if parts is None:
+                return Checked(None, None, None)
+            files, arguments = parts[0], {**arguments, **parts[1]}
+        found = _gpusort.check_file(files, arguments, threads, tell)
     finally:
         bar.end()
     return Checked(*found) if found else Checked(None, None, None)
