@@ -8,8 +8,8 @@ use gpusort_engine::sorter::Request;
 use gpusort_planner::item::Pair;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{
-    Algorithm, Batch, Crossovers, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, Rows,
-    Shape, Step, Tuning, Variant,
+    Algorithm, Batch, Crossovers, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, Shape,
+    Step, Transpose, Tuning, Variant,
 };
 
 use crate::device::gpu;
@@ -52,10 +52,10 @@ pub fn on_cpu(plan: &Plan, keys: &[u64]) -> (Vec<u64>, Vec<u32>) {
     let last_key = if plan.shape().key == KeyWords::One { u32::MAX.into() } else { u64::MAX };
     let keys = keys.iter().map(|&key| key & last_key);
     if plan.shape().payload {
-        let mut pairs: Vec<Pair<u64>> = keys.zip(0..).map(|(key, position)| Pair { key, position }).collect();
-        let last = Pair { key: last_key, position: u32::MAX };
+        let mut pairs: Vec<Pair<u64>> = keys.zip(0..).map(|(key, payload)| Pair { key, payload }).collect();
+        let last = Pair { key: last_key, payload: u32::MAX };
         interpret(plan, &mut pairs, last);
-        pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip()
+        pairs.into_iter().map(|pair| (pair.key, pair.payload)).unzip()
     } else {
         let mut keys: Vec<u64> = keys.collect();
         interpret(plan, &mut keys, last_key);
@@ -137,8 +137,8 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
         (70, Step::Phase { odd: true }.into(), 0, 63),
         (70, Local { tile_log2: 1, sorts: true }.into(), 0, 69),
         (70, Local { tile_log2: 9, sorts: false }.into(), 0, 63),
-        (64, Rows::Sort { row_log2: 6 }.into(), 0, 64),
-        (70, Rows::Merge { row_log2: 3, steps: 3, block_log2: 31 }.into(), 0, 64),
+        (64, Transpose::Sort { row_log2: 6 }.into(), 0, 64),
+        (70, Transpose::Merge { row_log2: 3, steps: 3, block_log2: 31 }.into(), 0, 64),
         (70, fused(tile(1, 0, 0), FusedWork::Sort), 69, 1),
         (70, fused(tile(2, 2, 1), FusedWork::Halves), 3, 67),
         (70, fused(tile(2, 2, 0), strides(4, 4, 0, false)), 5, 65),

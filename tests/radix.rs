@@ -37,10 +37,10 @@ pub fn on_cpu(plan: &Plan, words: &[u64]) -> (Elements, AuxContents) {
     let last = words_of(plan.shape(), &[u64::MAX])[0];
     if plan.shape().payload {
         let mut pairs: Vec<Pair<u64>> =
-            words.into_iter().zip(0..).map(|(key, position)| Pair { key, position }).collect();
-        let last = Pair { key: last, position: u32::MAX };
+            words.into_iter().zip(0..).map(|(key, payload)| Pair { key, payload }).collect();
+        let last = Pair { key: last, payload: u32::MAX };
         let aux_buffers = interpret(plan, &mut pairs, last);
-        (pairs.into_iter().map(|pair| (pair.key, pair.position)).unzip(), aux_buffers)
+        (pairs.into_iter().map(|pair| (pair.key, pair.payload)).unzip(), aux_buffers)
     } else {
         let mut keys = words;
         let aux_buffers = interpret(plan, &mut keys, last);

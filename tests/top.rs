@@ -100,7 +100,7 @@ fn plans_leave_the_top_of_any_input() {
                     let words = pattern.words(n, 1).into_iter();
                     let position = |place: u32| if positions { place } else { 0 };
                     let input: Vec<_> =
-                        words.zip(0..).map(|(key, at)| Pair { key, position: position(at) }).collect();
+                        words.zip(0..).map(|(key, at)| Pair { key, payload: position(at) }).collect();
                     let mut output = input.clone();
                     interpreter::perform(&plan, &mut output, |_| {});
                     check_top(&input, k, &output[..k.min(n)])
@@ -227,10 +227,10 @@ fn check_plan(plan: &Plan, k: usize, keys: &[u64], what: &str) -> usize {
     for (end, dispatch) in (1..).zip(&dispatches) {
         let what = || format!("{what} {:?} n {} k {k}, {end} dispatches", plan.shape(), plan.n());
         let cut = plan.prefix(end as u64);
-        let pair = |(key, position)| Pair { key, position };
+        let pair = |(key, payload)| Pair { key, payload };
         let mut expected: Vec<Pair<u64>> = input.iter().copied().map(pair).collect();
         interpret(&cut, &mut expected, pair(last));
-        let expected: Vec<_> = expected.iter().map(|pair| (pair.key, pair.position)).collect();
+        let expected: Vec<_> = expected.iter().map(|pair| (pair.key, pair.payload)).collect();
         if let Kernel::Top(Top { tuning, .. }) = dispatch.kernel() {
             let (tile_log2, slots_log2) = (tuning.tile_log2(), tuning.slots_log2());
             let slots = 1 << slots_log2;

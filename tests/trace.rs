@@ -44,7 +44,7 @@ fn few(n: usize) -> Vec<u32> {
 fn strays(dispatch: &Dispatch) -> usize {
     let Some(tiles) = dispatch.kernel().tiles() else { return 0 };
     let count = u64::from(dispatch.count());
-    let pairs = |step: Step| (0..step.comparisons(count)).map(move |number| step.pair(number));
+    let pairs = |step: Step| (0..step.comparisons(count)).map(move |number| step.comparison(number));
     let inside = dispatch.kernel().steps().into_iter().flat_map(pairs);
     inside
         .filter(|pair| pair.low.max(pair.high) < count)
@@ -64,7 +64,7 @@ fn no_comparison_leaves_its_tile() {
     // The check must be able to fail: the steps of a whole stage leave the tiles that end it.
     let plan = Plan::in_tiles(Algorithm::Bitonic, Variant::Fused, 64, KEYS, &Limits::TYPICAL, 2).unwrap();
     let tiles = plan.dispatches().nth(1).unwrap().kernel().tiles().unwrap();
-    let pair = Step::Mirror { block_log2: 6 }.pair(0);
+    let pair = Step::Mirror { block_log2: 6 }.comparison(0);
     assert_ne!(tiles.of(pair.low), tiles.of(pair.high));
 }
 

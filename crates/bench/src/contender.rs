@@ -62,9 +62,9 @@ impl Sample {
 /// Sorts keys or, with positions, pairs.
 fn sort_on_one_core(mut keys: KeyBuf<'static>, positions: bool) -> KeyBuf<'static> {
     fn positions_of<W: Word>(keys: &[W]) -> Vec<u32> {
-        let mut pairs: Vec<_> = keys.iter().zip(0..).map(|(&key, position)| Pair { key, position }).collect();
+        let mut pairs: Vec<_> = keys.iter().zip(0..).map(|(&key, payload)| Pair { key, payload }).collect();
         pairs.sort_unstable();
-        pairs.iter().map(|pair| pair.position).collect()
+        pairs.iter().map(|pair| pair.payload).collect()
     }
     if positions {
         return by_width!(keys, blocks => positions_of(&in_one(blocks)).into());

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use gpusort_order::{ElementType, Form, KeyMap, KeyWords, Word, named};
+use gpusort_order::{ElementType, Encoding, KeyMap, KeyWords, Word, named};
 use half::f16;
 
 use gpusort_base::parallel;
@@ -142,7 +142,7 @@ impl Sequence {
             (ElementType::F32, _) => float(23, |n, by| (n as f32 / by as f32).to_bits().into()),
             (ElementType::F64, _) => float(52, |n, by| (n as f64 / by).to_bits()),
             (element, Value::Rank(rank)) => {
-                let sign = u64::from(matches!(element.layout().1, Form::Signed)) << 63;
+                let sign = u64::from(matches!(element.layout().1, Encoding::Signed)) << 63;
                 (rank ^ sign) >> (64 - element.layout().0)
             }
             (element, Value::Number(number)) => *number as u64 & (u64::MAX >> (64 - element.layout().0)),

@@ -83,7 +83,7 @@ impl<W: Word, R: Word> Piece for (Cow<'_, [W]>, Cow<'_, [R]>) {
 
     fn items(&self, range: Range<usize>) -> impl Iterator<Item = Self::Item> {
         let (keys, records) = (&self.0[range.clone()], &self.1[range]);
-        keys.iter().zip(records).map(|(&key, &position)| Pair { key, position })
+        keys.iter().zip(records).map(|(&key, &payload)| Pair { key, payload })
     }
 }
 
@@ -182,5 +182,5 @@ pub(super) fn split<T>(mut array: &mut [T], lengths: impl Iterator<Item = usize>
 
 /// Returns the payloads of these pairs, in order.
 pub fn records<W: Word, R: Word>(pairs: &[Pair<W, R>]) -> Vec<R> {
-    parallel::map(pairs, |pair| pair.position)
+    parallel::map(pairs, |pair| pair.payload)
 }

@@ -110,7 +110,7 @@ mod tests {
                 assert_eq!(sort(vec![Keyed { elements: &elements, key }]).0.len(), n);
                 assert_eq!(sort(vec![Keyed { elements: &elements, key: narrow }]).0.len(), n);
                 let kept =
-                    top(&[Keyed { elements: &elements, key }], n / 9, |key, position| Pair { key, position });
+                    top(&[Keyed { elements: &elements, key }], n / 9, |key, payload| Pair { key, payload });
                 assert_eq!(kept.len(), n / 9);
                 sort_words(&mut elements.clone(), false, key, |key| key);
             }

@@ -115,9 +115,9 @@ impl Packing {
             } else if !run.is_sorted_by_key(key) {
                 // Reads each key once: keys that change during a sort have no order.
                 pairs.clear();
-                pairs.extend(run.iter().map(|word| Pair { key: key(word), position: *word }));
+                pairs.extend(run.iter().map(|word| Pair { key: key(word), payload: *word }));
                 Room::with(|room| room.sort(&mut pairs));
-                run.iter_mut().zip(&pairs).for_each(|(word, pair)| *word = pair.position);
+                run.iter_mut().zip(&pairs).for_each(|(word, pair)| *word = pair.payload);
             }
         }
     }
@@ -209,7 +209,7 @@ fn unordered<P: Piece<Item: Word>>(pieces: &[P]) -> (Vec<u32>, Form) {
     let begins: Vec<usize> = begins(pieces.iter().map(Piece::count)).collect();
     let packing = with.sorts::<u64>().then(|| Packing::new(with, pieces, n)).flatten();
     let Some(packing) = packing else {
-        let of = |key, position| Pair { key, position: position as u32 };
+        let of = |key, position| Pair { key, payload: position as u32 };
         let pairs = pieces.iter().zip(&begins).map(|(keys, &first)| Numbered { keys, first, of });
         let (sorted, form) = sort_unordered(pairs.collect());
         return (records(&sorted), form);

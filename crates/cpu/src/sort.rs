@@ -214,7 +214,7 @@ mod tests {
                 let mut expected: Vec<(u64, u32)> = keys.iter().copied().zip(0..).collect();
                 expected.sort_by_key(|pair| pair.0);
                 let (sorted, _) = sort(records_in_pieces(&keys));
-                let same = sorted.iter().map(|pair| (pair.key, pair.position)).eq(expected.iter().copied());
+                let same = sorted.iter().map(|pair| (pair.key, pair.payload)).eq(expected.iter().copied());
                 assert!(same, "{n}, {name}, records");
                 let (sorted, _) = sort(in_pieces(&keys));
                 assert!(sorted.into_iter().eq(expected.iter().map(|pair| pair.0)), "{n}, {name}");

@@ -163,8 +163,8 @@ mod tests {
         expected.truncate(k);
         let keys: Vec<u32> = top(&pieces, k, |key, _| key);
         assert!(keys.iter().eq(expected.iter().map(|(key, _)| key)), "{k}");
-        let pairs: Vec<Pair<u32>> = top(&pieces, k, |key, position| Pair { key, position });
-        assert!(pairs.iter().map(|pair| (pair.key, pair.position)).eq(expected), "{k}, positions");
+        let pairs: Vec<Pair<u32>> = top(&pieces, k, |key, payload| Pair { key, payload });
+        assert!(pairs.iter().map(|pair| (pair.key, pair.payload)).eq(expected), "{k}, positions");
     }
 
     #[test]

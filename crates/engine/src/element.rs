@@ -401,7 +401,7 @@ impl Sorter {
         }
         number_of_records(elements.len())?;
         let map = T::Word::map(order.map(T::TYPE));
-        let pair = |key, position| Pair { key, position };
+        let pair = |key, payload| Pair { key, payload };
         Ok(cpu::records(&by_keys!(elements, map, keys => cpu::top(&[keys], k, pair))))
     }
 

@@ -21,7 +21,7 @@ use std::{fs, io};
 
 use gpusort_order::{Algorithm, ElementType, Limits, Subgroups};
 use gpusort_planner::plan::{
-    Callers, KeyTransform, copy_text, default_variant, prepare_rows_text, prepare_text,
+    CallerPlans, KeyTransform, copy_text, default_variant, prepare_rows_text, prepare_text,
 };
 use serde_json::json;
 
@@ -62,7 +62,7 @@ fn family(element: ElementType, class: &Class) -> String {
         let transform = KeyTransform { element, descending, begin: 0, bits: 8 * element.bytes() as u32 };
         // Not by leading digits, which pay where elements are very many.
         let variant = default_variant(Algorithm::Radix, &limits);
-        let callers = Callers::new(transform, payload, Some(variant), &limits)
+        let callers = CallerPlans::new(transform, payload, Some(variant), &limits)
             .expect("every device has room for a tile");
         sorts.push(Sort::new(&callers, &mut items).json());
     }

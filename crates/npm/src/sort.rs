@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use gpusort_planner::kernels::{ELEMENT_BINDINGS, FIRST_CLASS_LOG2, Grid, PipelineKey, Select};
 use gpusort_planner::plan::{
-    AuxBuffer, Callers, Dispatch, Plan, longest_row, most_long_segments, prepare_top_text, segment_groups,
-    segments_text, segments_words,
+    AuxBuffer, CallerPlans, Dispatch, Plan, longest_row, most_long_segments, prepare_top_text,
+    segment_groups, segments_text, segments_words,
 };
 use gpusort_trace::without_nulls;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ const MOST: u32 = (1 << 30) - 1;
 
 /// A kind of elements on one class of devices.
 pub(crate) struct Sort<'a> {
-    callers: &'a Callers,
+    callers: &'a CallerPlans,
     sizes: Sizes,
     kernels: Vec<(PipelineKey, Value)>,
     items: &'a mut Items,
@@ -28,7 +28,7 @@ pub(crate) struct Sort<'a> {
 type Cases = Vec<(Size, u64)>;
 
 impl<'a> Sort<'a> {
-    pub(crate) fn new(callers: &'a Callers, items: &'a mut Items) -> Self {
+    pub(crate) fn new(callers: &'a CallerPlans, items: &'a mut Items) -> Self {
         let tuning = &callers.tuning;
         let sizes =
             Sizes { tile: tuning.tile.size(), chunks: tuning.chunks, longest: longest_row(&callers.limits) };

@@ -88,7 +88,7 @@ pub fn at_least<const N: usize>(limits: [(&'static str, u64, u64); N]) -> Result
 /// # Errors
 ///
 /// A value outside the range.
-pub fn within(what: &'static str, value: u32, range: RangeInclusive<u32>) -> Result<(), Error> {
+pub fn in_range(what: &'static str, value: u32, range: RangeInclusive<u32>) -> Result<(), Error> {
     at_least([(what, value.into(), (*range.start()).into())])?;
     at_most([(what, value.into(), (*range.end()).into())])
 }

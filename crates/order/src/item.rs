@@ -43,7 +43,7 @@ pub struct Pair<W: Copy, R: Copy = u32> {
     /// The key.
     pub key: W,
     /// The payload, usually the position in the input.
-    pub position: R,
+    pub payload: R,
 }
 
 // SAFETY: both fields are words, which are zeroable, and a pair has nothing else.

@@ -28,7 +28,7 @@ use crate::named;
 
 /// One row per type: its documentation, name, number of bits, and their meaning.
 macro_rules! types {
-    ($($(#[$doc:meta])* $type:ident $name:literal $bits:literal $form:expr;)*) => {
+    ($($(#[$doc:meta])* $type:ident $name:literal $bits:literal $encoding:expr;)*) => {
         /// The type of the numbers being sorted.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum ElementType { $($(#[$doc])* $type,)* }
@@ -38,8 +38,8 @@ macro_rules! types {
         impl ElementType {
             /// Returns the number of bits of an element and their meaning. Sizes, ranges and the maps of
             /// floats follow from this layout.
-            pub const fn layout(self) -> (u32, Form) {
-                match self { $(Self::$type => ($bits, $form),)* }
+            pub const fn layout(self) -> (u32, Encoding) {
+                match self { $(Self::$type => ($bits, $encoding),)* }
             }
         }
     };
@@ -47,27 +47,27 @@ macro_rules! types {
 
 types! {
     /// Unsigned, 32 bits.
-    U32 "u32" 32 Form::Unsigned;
+    U32 "u32" 32 Encoding::Unsigned;
     /// Signed, 32 bits.
-    I32 "i32" 32 Form::Signed;
+    I32 "i32" 32 Encoding::Signed;
     /// IEEE 754 single precision.
-    F32 "f32" 32 Form::Float { exponent: 8 };
+    F32 "f32" 32 Encoding::Float { exponent: 8 };
     /// Unsigned, 64 bits.
-    U64 "u64" 64 Form::Unsigned;
+    U64 "u64" 64 Encoding::Unsigned;
     /// Signed, 64 bits.
-    I64 "i64" 64 Form::Signed;
+    I64 "i64" 64 Encoding::Signed;
     /// IEEE 754 double precision.
-    F64 "f64" 64 Form::Float { exponent: 11 };
+    F64 "f64" 64 Encoding::Float { exponent: 11 };
     /// Unsigned, 8 bits.
-    U8 "u8" 8 Form::Unsigned;
+    U8 "u8" 8 Encoding::Unsigned;
     /// Signed, 8 bits.
-    I8 "i8" 8 Form::Signed;
+    I8 "i8" 8 Encoding::Signed;
     /// Unsigned, 16 bits.
-    U16 "u16" 16 Form::Unsigned;
+    U16 "u16" 16 Encoding::Unsigned;
     /// Signed, 16 bits.
-    I16 "i16" 16 Form::Signed;
+    I16 "i16" 16 Encoding::Signed;
     /// IEEE 754 half precision.
-    F16 "f16" 16 Form::Float { exponent: 5 };
+    F16 "f16" 16 Encoding::Float { exponent: 5 };
 }
 
 impl ElementType {
@@ -86,7 +86,7 @@ impl ElementType {
 
     /// Returns true for a floating-point type.
     pub fn is_float(self) -> bool {
-        matches!(self.layout().1, Form::Float { .. })
+        matches!(self.layout().1, Encoding::Float { .. })
     }
 
     /// Returns the least and the greatest integer of an integer type.
@@ -97,16 +97,16 @@ impl ElementType {
     #[doc(hidden)]
     pub fn limits(self) -> (i128, i128) {
         match self.layout() {
-            (bits, Form::Unsigned) => (0, (1 << bits) - 1),
-            (bits, Form::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
-            (_, Form::Float { .. }) => panic!("floats have no range of integers"),
+            (bits, Encoding::Unsigned) => (0, (1 << bits) - 1),
+            (bits, Encoding::Signed) => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
+            (_, Encoding::Float { .. }) => panic!("floats have no range of integers"),
         }
     }
 }
 
 /// The meaning of an element's bits.
 #[derive(Clone, Copy, Debug)]
-pub enum Form {
+pub enum Encoding {
     /// An unsigned integer.
     Unsigned,
     /// A signed integer in two's complement.
@@ -210,7 +210,7 @@ impl KeyMap {
 
     /// Returns true if keys equal the bits of their elements on disk and need no mapping.
     pub fn is_bits(self) -> bool {
-        matches!(self.element.layout().1, Form::Unsigned)
+        matches!(self.element.layout().1, Encoding::Unsigned)
             && !self.descending
             && cfg!(target_endian = "little")
     }
@@ -246,7 +246,7 @@ macro_rules! word {
     ($word:ty) => {
         impl Word for $word {
             fn map(map: KeyMap) -> WordMap<Self> {
-                let (bits, form) = map.element.layout();
+                let (bits, encoding) = map.element.layout();
                 assert!(bits <= Self::BITS, "{} is wider than its word", map.element);
                 let sign: Self = 1 << (bits - 1);
                 let direction = if map.descending { Self::MAX } else { 0 };
@@ -259,10 +259,10 @@ macro_rules! word {
                     let last = mask - 2 * nans;
                     Float { sign, mask, nans, last, before, descending: map.descending }
                 };
-                match form {
-                    Form::Unsigned => integer(direction),
-                    Form::Signed => integer(direction ^ sign),
-                    Form::Float { exponent } => WordMap { flip: 0, float: Some(float(exponent)) },
+                match encoding {
+                    Encoding::Unsigned => integer(direction),
+                    Encoding::Signed => integer(direction ^ sign),
+                    Encoding::Float { exponent } => WordMap { flip: 0, float: Some(float(exponent)) },
                 }
             }
 

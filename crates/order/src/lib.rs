@@ -27,7 +27,7 @@ pub use algorithm::{Algorithm, NoVariant, Variant};
 pub use classes::Class;
 pub use error::Error;
 pub use item::{Item, Pair};
-pub use key::{ElementType, Form, KeyMap, KeyWords, Word, WordMap};
+pub use key::{ElementType, Encoding, KeyMap, KeyWords, Word, WordMap};
 pub use limits::{Kind, Limits, Subgroups};
 pub use method::Method;
 pub use names::UnknownName;

@@ -12,16 +12,17 @@
 
 use std::ops::Range;
 
-/// Two positions to compare.
+/// A comparison of the elements at two positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Pair {
+pub struct Comparison {
     /// The position of the smaller element.
     pub low: u64,
     /// The position of the larger element.
     pub high: u64,
 }
 
-/// Comparisons that share no positions and can therefore run at once.
+/// Comparisons that share no positions and can therefore run at once. Every step pairs the two halves of equal
+/// blocks of positions: [`Step::pairs`] relies on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Compares i with i ^ (block − 1), in blocks of 2^`block_log2`: the first step of a bitonic stage,
@@ -51,29 +52,29 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns the pair of comparison number `c`. Neighbouring numbers touch neighbouring memory; the
+    /// Returns comparison number `c`. Neighbouring numbers touch neighbouring memory; the
     /// kernels use the same numbers.
-    pub fn pair(self, c: u64) -> Pair {
+    pub fn comparison(self, c: u64) -> Comparison {
         match self {
             Self::Mirror { block_log2 } => {
                 let half = 1 << (block_log2 - 1);
                 let (block, offset) = (c / half, c % half);
                 let start = block * 2 * half;
-                Pair { low: start + offset, high: start + 2 * half - 1 - offset }
+                Comparison { low: start + offset, high: start + 2 * half - 1 - offset }
             }
             Self::Stride { stride_log2 } => {
                 let stride = 1 << stride_log2;
                 let low = c / stride * 2 * stride + c % stride;
-                Pair { low, high: low + stride }
+                Comparison { low, high: low + stride }
             }
             Self::Alternating { stride_log2, block_log2 } => {
-                let pair = Self::Stride { stride_log2 }.pair(c);
-                let descending = pair.low >> block_log2 & 1 == 1;
-                if descending { Pair { low: pair.high, high: pair.low } } else { pair }
+                let comparison @ Comparison { low, high } = Self::Stride { stride_log2 }.comparison(c);
+                let descending = low >> block_log2 & 1 == 1;
+                if descending { Comparison { low: high, high: low } } else { comparison }
             }
             Self::Phase { odd } => {
                 let low = 2 * c + u64::from(odd);
-                Pair { low, high: low + 1 }
+                Comparison { low, high: low + 1 }
             }
         }
     }
@@ -88,8 +89,8 @@ impl Step {
     }
 
     /// Returns the pairs inside n positions, in the order of their numbers.
-    pub fn within(self, n: u64) -> impl Iterator<Item = Pair> {
-        (0..self.comparisons(n)).map(move |c| self.pair(c)).filter(move |pair| pair.low.max(pair.high) < n)
+    pub fn within(self, n: u64) -> impl Iterator<Item = Comparison> {
+        (0..self.comparisons(n)).map(move |c| self.comparison(c)).filter(move |pair| pair.low.max(pair.high) < n)
     }
 
     /// Returns the number of pairs inside n positions.

@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use gpusort_order::item::{Item, Pair};
 use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Dispatch, Kernel, Plan, Radix, RadixWork, Rows, Scope, interpreter};
+use gpusort_planner::plan::{Dispatch, Kernel, Plan, Radix, RadixWork, Scope, Transpose, interpreter};
 
 use super::heat::Heat;
 use super::{FEW, FILLER, MOST, steps};
@@ -122,9 +122,9 @@ impl Played {
             input,
         };
         if plan.distinct_dispatches().any(|it| matches!(it.kernel(), Kernel::Radix(_) | Kernel::Select(_))) {
-            let item = |&rank: &u32| Pair { key: played.sorted[rank as usize], position: rank };
+            let item = |&rank: &u32| Pair { key: played.sorted[rank as usize], payload: rank };
             let items = played.input.iter().map(item).collect();
-            played.play(plan, items, Pair { key: u64::MAX, position: FILLER }, |item| item.position);
+            played.play(plan, items, Pair { key: u64::MAX, payload: FILLER }, |item| item.payload);
         } else {
             played.play(plan, played.input.clone(), FILLER, |rank| rank);
         }
@@ -229,7 +229,7 @@ fn compared(dispatch: &Dispatch, before: &[u32]) -> Vec<Layer> {
 /// The layer of a dispatch; `None` for comparisons in place.
 fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -> Option<Layer> {
     match dispatch.kernel() {
-        Kernel::Rows(Rows::Transpose { rows_log2, columns_log2 }) => {
+        Kernel::Transpose(Transpose::Transpose { rows_log2, columns_log2 }) => {
             let from = |place: usize| {
                 let (column, row) = (place >> rows_log2, place & ((1 << rows_log2) - 1));
                 Some((row << columns_log2) + column)

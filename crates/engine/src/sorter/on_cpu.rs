@@ -23,7 +23,7 @@ pub(super) fn sort(job: DeviceJob, progress: Progress) -> Result<Ordered<'static
             } else {
                 number_of_records(n)?;
                 result.at(by_width!(keys, blocks => {
-                    cpu::records(&cpu::top(&blocks, few, |key, position| Pair { key, position }))
+                    cpu::records(&cpu::top(&blocks, few, |key, payload| Pair { key, payload }))
                 }))
             };
             (words, Report::on_cpu(Form::Top, start.elapsed()))

@@ -337,7 +337,7 @@ fn merged_keys<W: KeyWidth>(results: Vec<(usize, KeyBuf<'static>)>) -> KeyBuf<'s
 
 /// Merges the positions of partitions by their keys.
 fn merged_positions<W: KeyWidth>(keys: &[W], results: Vec<(usize, KeyBuf<'static>)>) -> Vec<u32> {
-    let pair = |&position: &u32| Pair { key: keys[position as usize], position };
+    let pair = |&position: &u32| Pair { key: keys[position as usize], payload: position };
     let pairs = |(_, words): (usize, KeyBuf<'static>)| {
         parallel::map(&words.into_vec().expect("positions have 32 bits"), pair).into()
     };

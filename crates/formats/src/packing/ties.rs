@@ -238,7 +238,7 @@ impl<'a> Settling<'a> {
             .collect();
         let (pairs, _) = cpu::sort::<(std::borrow::Cow<[u64]>, std::borrow::Cow<[u32]>)>(pieces);
         for (place, pair) in records.iter_mut().zip(&pairs) {
-            *place = pair.position;
+            *place = pair.payload;
         }
         let mut begin = range.start;
         for equal in pairs.chunk_by(|a, b| a.key == b.key) {

@@ -5,7 +5,7 @@ pub mod range;
 
 use std::io::{self, Write};
 
-use gpusort_order::key::{Form, KeyMap, Word};
+use gpusort_order::key::{Encoding, KeyMap, Word};
 use gpusort_values::number::POWERS;
 use half::f16;
 
@@ -90,22 +90,22 @@ pub fn write_text(
             let elements = keys.iter().map(|key| key.bits(map));
             let bits = elements.clone().map(wide);
             match (order.element.layout(), form) {
-                ((16, Form::Float { .. }), _) => {
+                ((16, Encoding::Float { .. }), _) => {
                     bits.for_each(|bits| push_half(f16::from_bits(bits as u16), lines));
                 }
-                ((32, Form::Float { .. }), _) => {
+                ((32, Encoding::Float { .. }), _) => {
                     bits.for_each(|bits| push_float(f32::from_bits(bits as u32), lines));
                 }
-                ((_, Form::Float { .. }), Print::Shortest) => {
+                ((_, Encoding::Float { .. }), Print::Shortest) => {
                     bits.for_each(|bits| push_float(f64::from_bits(bits), lines));
                 }
-                ((_, Form::Float { .. }), Print::Fixed(digits)) => {
+                ((_, Encoding::Float { .. }), Print::Fixed(digits)) => {
                     bits.for_each(|bits| push_fixed(f64::from_bits(bits), digits, lines));
                 }
-                ((width, Form::Signed), _) => bits.for_each(|bits| {
+                ((width, Encoding::Signed), _) => bits.for_each(|bits| {
                     push_integer(bits.cast_signed() << (64 - width) >> (64 - width), lines);
                 }),
-                ((_, Form::Unsigned), _) => elements.for_each(|element| push_integer(element, lines)),
+                ((_, Encoding::Unsigned), _) => elements.for_each(|element| push_integer(element, lines)),
             }
         })
     })

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gpusort_order::{ElementType, Form, Method};
+use gpusort_order::{ElementType, Encoding, Method};
 use gpusort_planner::kernels::Arguments;
 use gpusort_planner::plan::{KeyTransform, Narrow};
 
@@ -185,9 +185,9 @@ impl Spec {
         self.payload != Payload::None
     }
 
-    /// The bits of a key, and their form.
-    pub(super) fn layout(&self) -> (u32, Form) {
-        if self.is_bf16 { (16, Form::Float { exponent: 8 }) } else { self.element.layout() }
+    /// The bits of a key, and their encoding.
+    pub(super) fn layout(&self) -> (u32, Encoding) {
+        if self.is_bf16 { (16, Encoding::Float { exponent: 8 }) } else { self.element.layout() }
     }
 
     pub(super) fn key_bytes(&self) -> u64 {
@@ -196,8 +196,8 @@ impl Spec {
 
     /// The keys, if they have fewer than 32 bits.
     pub(super) fn narrow(&self) -> Option<Narrow> {
-        let (bits, form) = self.layout();
-        (bits < 32).then_some(Narrow { bits, form, descending: self.descending })
+        let (bits, encoding) = self.layout();
+        (bits < 32).then_some(Narrow { bits, encoding, descending: self.descending })
     }
 
     pub(super) fn settings(&self) -> Result<Settings, Misuse> {

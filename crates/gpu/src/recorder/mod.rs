@@ -46,7 +46,7 @@ use wgpu::ComputePipeline;
 
 use self::beside::Which;
 pub(crate) use self::beside::{DeviceRun, Gathered, UniqueInto};
-use self::scratch::{CachedPlans, Kinds};
+use self::scratch::{CachedPlans, Planners};
 pub(crate) use self::scratch::{Scratch, Settings, most_bytes};
 use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
@@ -108,7 +108,7 @@ pub(crate) struct Recorder {
     /// Identifies memory made by this recorder.
     identity: Arc<()>,
     pipelines: Pipelines,
-    kinds: Kinds,
+    planners: Planners,
     finder: Option<Finder>,
     /// The kernels that write the arguments of a selection.
     prepare_top: ComputePipeline,
@@ -198,8 +198,8 @@ impl Recorder {
         let context = Context::of_caller(device.clone(), queue.clone());
         check_limits(&context)?;
         context.scoped(|context| {
-            let kinds = Kinds::new(settings, &context.info.limits)?;
-            let sort = kinds.sort;
+            let planners = Planners::new(settings, &context.info.limits)?;
+            let sort = planners.sort;
 
             let arguments = layout(device, "arguments", &[uniform(0, true), uniform(1, true)]);
             let pipelines = Pipelines::new(context.clone(), Some(arguments.clone()), cache.cloned());
@@ -247,7 +247,7 @@ impl Recorder {
                 context: context.clone(),
                 identity: Arc::default(),
                 pipelines,
-                kinds,
+                planners,
                 finder,
                 prepare_top,
                 want,
@@ -264,7 +264,7 @@ impl Recorder {
                 compiling: Duration::ZERO,
             };
             // Pipelines do not depend on the number of elements, so plans for 2 elements serve.
-            for callers in [Some(sort), recorder.kinds.argsort].into_iter().flatten() {
+            for callers in [Some(sort), recorder.planners.argsort].into_iter().flatten() {
                 callers.sorts(2)?.iter().try_for_each(|(_, plan)| recorder.compile(plan))?;
             }
             Ok(Self { compiling: start.elapsed(), ..recorder })
@@ -372,7 +372,7 @@ impl Recorder {
 
     /// The number of digits of a key.
     fn digits(&self) -> u32 {
-        self.kinds.sort.transform.digits()
+        self.planners.sort.transform.digits()
     }
 
     /// Returns true if arguments can be immediates: the host knows the count, and slices begin at
@@ -429,7 +429,7 @@ impl Recorder {
         sort: &RecordedSort,
         length: u32,
     ) -> Result<(), Error> {
-        let plan = self.kinds.sort.rows(sort.most / length, length, sort.iota)?;
+        let plan = self.planners.sort.rows(sort.most / length, length, sort.iota)?;
         let mut pass = begin_pass(encoder, "gpusort rows");
         let takes_immediates = self.plain_copy.is_some();
         let [first_key, first_payload, _] = sort.firsts();

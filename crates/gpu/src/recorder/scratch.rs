@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gpusort_order::{Limits, Variant};
 use gpusort_planner::kernels::{SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENT_TILES, Select};
 use gpusort_planner::plan::{
-    AuxBuffer, Callers, KeyTransform, LEADING_FROM, MOST_GROUPS, Narrow, Plan, merged, segments_words,
+    AuxBuffer, CallerPlans, KeyTransform, LEADING_FROM, MOST_GROUPS, Narrow, Plan, merged, segments_words,
     unique_words,
 };
 
@@ -81,11 +81,11 @@ impl Scratch {
     }
 }
 
-/// The operations of a recorder, with the planner's settings for them.
-pub(super) struct Kinds {
-    pub(super) sort: Callers,
+/// The settings of plans for sorts, and for argsorts.
+pub(super) struct Planners {
+    pub(super) sort: CallerPlans,
     /// Set if the recorder makes argsorts.
-    pub(super) argsort: Option<Callers>,
+    pub(super) argsort: Option<CallerPlans>,
     settings: Settings,
 }
 
@@ -99,9 +99,9 @@ struct Plans {
     bytes: u64,
 }
 
-impl Kinds {
+impl Planners {
     pub(super) fn new(settings: Settings, limits: &Limits) -> Result<Self, Error> {
-        let callers = |payload| Callers::new(settings.transform, payload, settings.variant, limits);
+        let callers = |payload| CallerPlans::new(settings.transform, payload, settings.variant, limits);
         let argsort = settings.argsort.then(|| callers(true)).transpose()?;
         Ok(Self { sort: callers(settings.payload)?, argsort, settings })
     }
@@ -154,8 +154,8 @@ pub(crate) fn most_bytes(settings: Settings, capacity: u32) -> Result<u64, Error
     // all devices.
     let limits = Limits { binding_bytes: u64::MAX, buffer_bytes: u64::MAX, ..Limits::WEBGPU };
     let bytes = |variant| {
-        let kinds = Kinds::new(Settings { variant: Some(variant), ..settings }, &limits)?;
-        kinds.plans(capacity).map(|plans| plans.bytes)
+        let planners = Planners::new(Settings { variant: Some(variant), ..settings }, &limits)?;
+        planners.plans(capacity).map(|plans| plans.bytes)
     };
     let most = bytes(Variant::Onesweep)?.max(bytes(Variant::ReduceScan)?);
     let leads = capacity >= LEADING_FROM || settings.variant == Some(Variant::Leading);
@@ -170,26 +170,26 @@ impl Recorder {
 
     /// Bytes of [`Self::scratch`].
     pub(crate) fn scratch_bytes(&self, capacity: u32) -> Result<u64, Error> {
-        self.kinds.plans(capacity).map(|plans| plans.bytes)
+        self.planners.plans(capacity).map(|plans| plans.bytes)
     }
 
     /// Allocates memory for sorts of up to `capacity` elements.
     pub(crate) fn scratch(&self, capacity: u32) -> Result<Scratch, Error> {
         self.context.scoped(|context| {
-            let plans = self.kinds.plans(capacity)?;
+            let plans = self.planners.plans(capacity)?;
             let (storage, uniform) = (wgpu::BufferUsages::STORAGE, wgpu::BufferUsages::UNIFORM);
             let buffer = |name, bytes| context.buffer(name, bytes, storage);
             let named = |&(name, bytes): &(&'static str, u64)| Ok((name, buffer(name, bytes)?));
-            let bytes = self.kinds.parameter_bytes();
+            let bytes = self.planners.parameter_bytes();
             let parameters = context.buffer("parameters", bytes, storage | uniform)?;
-            let planned = |callers: &Callers, plans: Vec<(u32, Plan)>| {
+            let planned = |callers: &CallerPlans, plans: Vec<(u32, Plan)>| {
                 plans.last().map_or(Ok(()), |(_, plan)| self.compile(plan))?;
                 let chunk = callers.chunk(capacity.max(2));
                 let fixed = [capacity, callers.tuning.tile.size(), chunk, callers.transform.digits()];
                 let fixed = context.filled("fixed", bytemuck::cast_slice(&fixed), uniform)?;
                 Ok::<_, Error>(CachedPlans { plans, fixed })
             };
-            let argsort = self.kinds.argsort.as_ref().zip(plans.argsort);
+            let argsort = self.planners.argsort.as_ref().zip(plans.argsort);
             Ok(Scratch {
                 owner: Arc::clone(&self.identity),
                 capacity,
@@ -199,7 +199,7 @@ impl Recorder {
                     (&self.copy, 1),
                     [(0, begin_of(&parameters, ARGUMENTS)), (1, begin_of(&parameters, SLICES))],
                 ),
-                sort: planned(&self.kinds.sort, plans.sort)?,
+                sort: planned(&self.planners.sort, plans.sort)?,
                 argsort: argsort.map(|(callers, plans)| planned(callers, plans)).transpose()?,
                 buffers: plans.buffers.iter().map(named).collect::<Result<_, Error>>()?,
                 nothing: buffer("nothing", NOTHING)?,
@@ -242,8 +242,8 @@ mod tests {
                             Settings { transform, narrow: None, payload, argsort, segments, variant };
                         let most = most_bytes(settings, capacity).unwrap();
                         for limits in &limits {
-                            let kinds = Kinds::new(settings, limits).unwrap();
-                            let bytes = kinds.plans(capacity).unwrap().bytes;
+                            let planners = Planners::new(settings, limits).unwrap();
+                            let bytes = planners.plans(capacity).unwrap().bytes;
                             assert!(bytes <= most, "{bytes} of {most}: {settings:?} {capacity} {limits:?}");
                         }
                     }

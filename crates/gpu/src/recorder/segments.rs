@@ -7,7 +7,7 @@
 //! offsets of short segments    [begin] [check]
 //! ```
 
-use gpusort_planner::plan::{Callers, most_long_segments, segments_text};
+use gpusort_planner::plan::{CallerPlans, most_long_segments, segments_text};
 use wgpu::ComputePipeline;
 
 use super::slice::first;
@@ -43,7 +43,7 @@ pub(super) struct Finder {
 impl Finder {
     /// The kernels for the elements of `callers`, each made by `kernel` from its name, text and buffers.
     pub(super) fn new(
-        callers: &Callers,
+        callers: &CallerPlans,
         kernel: impl Fn(&str, String, &[wgpu::BindGroupLayoutEntry]) -> ComputePipeline,
     ) -> Result<Self, Error> {
         let text = segments_text(callers)?;
@@ -73,7 +73,7 @@ impl Recorder {
         sort: &RecordedSort,
         Ranges { offsets, least, longest }: Ranges,
     ) -> Result<(), Error> {
-        let (scratch, callers) = (sort.scratch, &self.kinds.sort);
+        let (scratch, callers) = (sort.scratch, &self.planners.sort);
         let lacks = || Error::lacks("memory for segments");
         let (finder, found) = self.finder.as_ref().zip(scratch.find("segments")).ok_or_else(lacks)?;
         let (device, n) = (&self.context.device, sort.most);

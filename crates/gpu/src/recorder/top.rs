@@ -26,7 +26,7 @@ impl Recorder {
         sort: &RecordedSort,
         k: u32,
     ) -> Result<(), Error> {
-        let Some(plan) = self.kinds.sort.top(k, sort.most)? else {
+        let Some(plan) = self.planners.sort.top(k, sort.most)? else {
             return self.record_sort(encoder, sort);
         };
         let takes_immediates = self.takes_immediates(sort);

@@ -15,7 +15,7 @@ use gpusort_shaders::wgsl;
 
 use super::segments::{self, FIRST_CLASS_LOG2, SEGMENT_CLASSES, SEGMENT_LIST, SEGMENT_OFFSETS, SEGMENTS};
 use super::{Access, Arguments, AuxBuffer, FusedTile, Kernel, KernelSpec, Keys, Launch, Module, Shape};
-use crate::error::{Error, at_most, refuse_if, within};
+use crate::error::{Error, at_most, in_range, refuse_if};
 use crate::item::Item;
 use crate::limits::Limits;
 
@@ -83,7 +83,7 @@ impl Batch {
     ///
     /// Fails for rows without elements or longer than the tile, and for a tile in parts.
     pub fn new(tile: FusedTile, length: u32, iota: bool) -> Result<Self, Error> {
-        within("elements in a row", length, 1..=1 << tile.log2())?;
+        in_range("elements in a row", length, 1..=1 << tile.log2())?;
         Self::of(tile, length.next_power_of_two().ilog2(), Rows::Equal(length), iota)
     }
 
@@ -94,8 +94,8 @@ impl Batch {
     /// The errors of [`Self::new`]; several rows in one invocation.
     pub fn listed(tile: FusedTile, group: Group, iota: bool) -> Result<Self, Error> {
         let (first, last) = group.log2;
-        within("for log2 of the elements in the longest row", last, first..=tile.log2())?;
-        within("for log2 of the elements of an invocation", tile.elements_log2(), 0..=first)?;
+        in_range("for log2 of the elements in the longest row", last, first..=tile.log2())?;
+        in_range("for log2 of the elements of an invocation", tile.elements_log2(), 0..=first)?;
         Self::of(tile, first, Rows::Listed(group), iota)
     }
 
@@ -109,8 +109,8 @@ impl Batch {
     }
 
     fn of(tile: FusedTile, row_log2: u32, rows: Rows, iota: bool) -> Result<Self, Error> {
-        within("for log2 of the parts in a tile of rows", tile.parts_log2(), 0..=0)?;
-        within("for log2 of the elements in a row", row_log2, 0..=tile.log2())?;
+        in_range("for log2 of the parts in a tile of rows", tile.parts_log2(), 0..=0)?;
+        in_range("for log2 of the elements in a row", row_log2, 0..=tile.log2())?;
         Ok(Self { tile, row_log2, rows, iota })
     }
 

@@ -22,7 +22,7 @@ use super::{
     Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, LAST_SWAP, Launch, Module, REGISTERS, Shape,
     Tiles,
 };
-use crate::error::{Error, at_most, refuse_if, within};
+use crate::error::{Error, at_most, in_range, refuse_if};
 use crate::getters::getters;
 use crate::limits::Limits;
 use crate::network::{self, Step};
@@ -58,8 +58,8 @@ impl FusedTile {
     pub fn new(elements_log2: u32, invocations_log2: u32, parts_log2: u32) -> Result<Self, Error> {
         let what = "for log2 of the elements in the registers of an invocation";
         // Loops over registers are written out: no compiler takes the text for more registers.
-        within(what, elements_log2, 1..=10)?;
-        within("for log2 of the invocations in a workgroup", invocations_log2, 0..=16)?;
+        in_range(what, elements_log2, 1..=10)?;
+        in_range("for log2 of the invocations in a workgroup", invocations_log2, 0..=16)?;
         // A part holds at least two elements per invocation, and other invocations must exist to
         // exchange them with.
         at_most([(what, u64::from(parts_log2) + 1, elements_log2.into())])?;
@@ -271,11 +271,11 @@ impl KernelSpec for Fused {
         self.tile.keep_to(limits)?;
         if let FusedWork::Strides { tail, low, count, mirrored } = self.work {
             let tile_log2 = self.tile.log2();
-            within("steps in a pass that does not end a stage", count, 0..=tile_log2)?;
-            within("steps in a pass", tail, 0..=tile_log2 - count)?;
+            in_range("steps in a pass that does not end a stage", count, 0..=tile_log2)?;
+            in_range("steps in a pass", tail, 0..=tile_log2 - count)?;
             // The run lies below the stride; a block has at most 2^32 elements.
             let lows = if count > 0 { tile_log2 - count..=32 - count } else { tile_log2..=tile_log2 };
-            within("for log2 of the stride", low, lows)?;
+            in_range("for log2 of the stride", low, lows)?;
             refuse_if([("a pass that begins a stage must have steps", mirrored && count == 0)])?;
         }
         Ok(())

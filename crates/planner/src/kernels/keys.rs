@@ -9,7 +9,7 @@ use std::fmt::Write;
 use gpusort_shaders::wgsl;
 
 use super::radix::DIGIT_BITS;
-use crate::key::{ElementType, Form};
+use crate::key::{ElementType, Encoding};
 
 /// The keys of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,13 +43,13 @@ impl KeyTransform {
 
     /// Returns true if elements differ from their keys.
     pub(super) fn maps(self) -> bool {
-        !matches!(self.element.layout().1, Form::Unsigned) || self.descending || self.begin > 0
+        !matches!(self.element.layout().1, Encoding::Unsigned) || self.descending || self.begin > 0
     }
 
     /// Returns the maps between elements and keys in WGSL.
     pub(crate) fn text(self) -> String {
         let Self { element, descending, begin, bits } = self;
-        let (width, form) = element.layout();
+        let (width, encoding) = element.layout();
         let low_bits = |bits: u32| if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
         let mut text = super::constants(&[
             ("DESCENDING", descending.into()),
@@ -66,10 +66,10 @@ impl KeyTransform {
         };
         let counting = constant(low_bits(bits), low_bits(bits.saturating_sub(32)));
         let _ = writeln!(text, "const COUNTING: Key = {counting};");
-        let map = match form {
-            Form::Float { .. } => wgsl(&format!("callers/floats_{words}")),
-            Form::Unsigned | Form::Signed => {
-                let sign = if matches!(form, Form::Signed) { 1_u64 << (width - 1) } else { 0 };
+        let map = match encoding {
+            Encoding::Float { .. } => wgsl(&format!("callers/floats_{words}")),
+            Encoding::Unsigned | Encoding::Signed => {
+                let sign = if matches!(encoding, Encoding::Signed) { 1_u64 << (width - 1) } else { 0 };
                 let flipped = if descending { !sign } else { sign };
                 let flipped = constant(flipped as u32, (flipped >> 32) as u32);
                 let _ = writeln!(text, "const FLIPPED: Key = {flipped};");

@@ -9,7 +9,7 @@
 use gpusort_shaders::wgsl;
 
 use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles, WORKGROUP};
-use crate::error::{Error, at_most, within};
+use crate::error::{Error, at_most, in_range};
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
@@ -26,7 +26,7 @@ pub struct Local {
 impl KernelSpec for Local {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let tile_log2 = self.tile_log2;
-        within("for log2 of the elements in a tile", tile_log2, 1..=31)?;
+        in_range("for log2 of the elements in a tile", tile_log2, 1..=31)?;
         at_most([("bytes of workgroup memory", shape.bytes() << tile_log2, limits.workgroup_bytes)])
     }
 

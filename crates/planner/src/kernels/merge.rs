@@ -14,7 +14,7 @@
 use gpusort_shaders::wgsl;
 
 use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape};
-use crate::error::{Error, at_most, within};
+use crate::error::{Error, at_most, in_range};
 use crate::item::Item;
 use crate::limits::Limits;
 
@@ -33,8 +33,8 @@ impl MergeTile {
     ///
     /// Fails for numbers that no kernel has.
     pub fn new(invocations_log2: u32, elements: u32) -> Result<Self, Error> {
-        within("for log2 of the invocations in a workgroup", invocations_log2, 2..=15)?;
-        within("elements in the registers of an invocation", elements, 1..=64)?;
+        in_range("for log2 of the invocations in a workgroup", invocations_log2, 2..=15)?;
+        in_range("elements in the registers of an invocation", elements, 1..=64)?;
         Ok(Self { invocations_log2, elements })
     }
 

@@ -11,7 +11,7 @@
 use gpusort_shaders::wgsl;
 
 use super::{Access, Arguments, AuxBuffer, Kernel, KernelSpec, Keys, Launch, Module, Shape};
-use crate::error::{Error, at_most, within};
+use crate::error::{Error, at_most, in_range};
 use crate::limits::Limits;
 use crate::network::Step;
 
@@ -25,11 +25,11 @@ impl KernelSpec for Step {
         const DISTANCE: &str = "for log2 of the stride";
         const BLOCK: &str = "for log2 of the elements in a block";
         match *self {
-            Self::Mirror { block_log2 } => within(BLOCK, block_log2, 1..=32),
-            Self::Stride { stride_log2 } => within(DISTANCE, stride_log2, 0..=31),
+            Self::Mirror { block_log2 } => in_range(BLOCK, block_log2, 1..=32),
+            Self::Stride { stride_log2 } => in_range(DISTANCE, stride_log2, 0..=31),
             Self::Alternating { stride_log2, block_log2 } => {
-                within(DISTANCE, stride_log2, 0..=31)?;
-                within(BLOCK, block_log2, 0..=63)
+                in_range(DISTANCE, stride_log2, 0..=31)?;
+                in_range(BLOCK, block_log2, 0..=63)
             }
             Self::Phase { .. } => Ok(()),
         }

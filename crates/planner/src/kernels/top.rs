@@ -14,7 +14,7 @@
 use gpusort_shaders::wgsl;
 
 use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, REGISTERS, Shape, Tiles};
-use crate::error::{Error, at_least, at_most, within};
+use crate::error::{Error, at_least, at_most, in_range};
 use crate::item::Item;
 use crate::limits::Limits;
 use crate::network::{self, Step};
@@ -46,7 +46,7 @@ impl TopTuning {
     pub fn new(log2: [u32; 5]) -> Result<Self, Error> {
         let [elements_log2, invocations_log2, groups_log2, subset_log2, slots_log2] = log2;
         // Loops over registers are written out: no compiler takes the text for more registers.
-        within("for log2 of the elements in the registers of an invocation", elements_log2, 0..=10)?;
+        in_range("for log2 of the elements in the registers of an invocation", elements_log2, 0..=10)?;
         // Useful values are far below 32, and sums of values are exponents here.
         let largest = log2.into_iter().max().unwrap_or_default();
         at_most([("for log2 of a number of a tuning", largest.into(), 15)])?;

@@ -11,14 +11,14 @@
 use gpusort_shaders::wgsl;
 
 use super::{Access, Arguments, Kernel, KernelSpec, Keys, Launch, Module, Shape, Tiles, WORKGROUP};
-use crate::error::{Error, at_most, within};
+use crate::error::{Error, at_most, in_range};
 use crate::item::Item;
 use crate::limits::Limits;
 use crate::network::{self, Step};
 
 /// The work on an array whose size is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rows {
+pub enum Transpose {
     /// Puts elements that sort last into the positions from `from` on.
     Pad {
         /// The number of elements before the padding.
@@ -50,7 +50,7 @@ pub enum Rows {
 /// The side of squares for transpositions in workgroup memory: see `transpose.wgsl`.
 const SIDE: u32 = 16;
 
-impl Rows {
+impl Transpose {
     /// Returns the elements in a row, as a power of two; `None` if workgroups have no rows.
     fn row_log2(self) -> Option<u32> {
         match self {
@@ -60,14 +60,14 @@ impl Rows {
     }
 }
 
-impl KernelSpec for Rows {
+impl KernelSpec for Transpose {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let Some(row_log2) = self.row_log2() else { return Ok(()) };
         if let Self::Merge { steps, block_log2, .. } = *self {
-            within("steps in a row", steps, 0..=row_log2)?;
-            within("for log2 of the elements in a block", block_log2, 0..=31)?;
+            in_range("steps in a row", steps, 0..=row_log2)?;
+            in_range("for log2 of the elements in a block", block_log2, 0..=31)?;
         }
-        within("for log2 of the elements in a row", row_log2, 1..=31)?;
+        in_range("for log2 of the elements in a row", row_log2, 1..=31)?;
         at_most([("bytes of workgroup memory", shape.bytes() << row_log2, limits.workgroup_bytes)])
     }
 
@@ -104,12 +104,12 @@ impl KernelSpec for Rows {
                 Err(Error::Impossible { what: "the elements are not whole rows" })
             }
             Self::Transpose { rows_log2, columns_log2 } => {
-                within("for log2 of the rows", rows_log2, 0..=log2)?;
-                within("for log2 of the columns", columns_log2, log2 - rows_log2..=log2 - rows_log2)?;
+                in_range("for log2 of the rows", rows_log2, 0..=log2)?;
+                in_range("for log2 of the columns", columns_log2, log2 - rows_log2..=log2 - rows_log2)?;
                 Ok(in_place.to_other())
             }
             Self::Sort { row_log2 } | Self::Merge { row_log2, .. } => {
-                within("for log2 of the elements in a row", row_log2, 0..=log2).map(|()| in_place)
+                in_range("for log2 of the elements in a row", row_log2, 0..=log2).map(|()| in_place)
             }
         }
     }
@@ -137,7 +137,7 @@ impl KernelSpec for Rows {
     }
 
     fn without_arguments(&self) -> Kernel {
-        Kernel::Rows(match *self {
+        Kernel::Transpose(match *self {
             Self::Pad { .. } => Self::Pad { from: 0 },
             Self::Sort { .. } => *self,
             Self::Merge { row_log2, .. } => Self::Merge { row_log2, steps: 0, block_log2: 0 },

@@ -12,19 +12,19 @@
 //! stride 1  └─┘ └─┘ └─┘ └─┘  0-1 2-3 4-5 6-7
 //! ```
 
-use super::Elements;
+use super::PlanElements;
 use crate::error::Error;
 use crate::kernels::{Dispatch, Local};
 use crate::network::{stage, stages};
 
 /// Returns one dispatch per step.
-pub(super) fn naive(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn naive(elements: PlanElements) -> Result<Vec<Dispatch>, Error> {
     (1..=stages(elements.n)).flat_map(stage).map(|step| elements.dispatch(step)).collect()
 }
 
 /// Sorts tiles in workgroup memory; then, for each larger stage, uses one dispatch per step that leaves
 /// a tile and one for all remaining steps.
-pub(super) fn local_global(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn local_global(elements: PlanElements) -> Result<Vec<Dispatch>, Error> {
     let stages = stages(elements.n);
     // The largest tile that workgroup memory holds, up to 4096 elements: with larger tiles, too few workgroups
     // share a core to hide the latency of its memory.

@@ -13,18 +13,18 @@
 //! 0 | 17 16 15 14 …`. The sequence is cut in the cheapest way. A tile always includes the lowest
 //! few bits, to access memory in runs.
 
-use super::{Elements, Tuning};
+use super::{PlanElements, Tuning};
 use crate::error::{Error, at_most};
 use crate::kernels::{Dispatch, Fused, FusedWork};
 use crate::network::stages;
 
 /// Returns the dispatches with the tuning measured to be the best.
-pub(super) fn measured(elements: Elements) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn measured(elements: PlanElements) -> Result<Vec<Dispatch>, Error> {
     plan(elements, &Tuning::measured(elements.n, elements.shape, elements.limits))
 }
 
 /// Returns dispatches that sort tiles in registers, then the passes of all larger stages.
-pub(super) fn plan(elements: Elements, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn plan(elements: PlanElements, tuning: &Tuning) -> Result<Vec<Dispatch>, Error> {
     let n = elements.n;
     let (sorted_log2, tile_log2) = (tuning.sort_tile.log2(), tuning.tile.log2());
     at_most([("elements in a merged tile", 1 << tile_log2, 1 << sorted_log2)])?;

@@ -42,7 +42,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::OnceLock;
 
-use super::{Elements, RadixTuning};
+use super::{PlanElements, RadixTuning};
 use crate::error::Error;
 use crate::kernels::{Dispatch, Radix, RadixWork, Scope};
 
@@ -54,7 +54,7 @@ pub fn seed() -> u32 {
 }
 
 /// Returns the passes. The first that runs writes `iota` as payload, or reads the payload.
-pub(super) fn plan(elements: Elements, tuning: &RadixTuning, iota: bool) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn plan(elements: PlanElements, tuning: &RadixTuning, iota: bool) -> Result<Vec<Dispatch>, Error> {
     let digits = Radix::digits_in(elements.shape);
     let window = tuning.window(elements.shape, elements.limits);
     let pass = |(work, digit)| {

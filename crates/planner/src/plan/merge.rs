@@ -10,12 +10,12 @@
 //! A merge of two runs reads and writes each element once, so a merge of several runs reads and writes
 //! each element once per level.
 
-use super::Elements;
+use super::PlanElements;
 use crate::error::Error;
 use crate::kernels::{Dispatch, Merge, MergeTile};
 
 /// Returns the passes that merge runs of these lengths.
-pub(super) fn plan(elements: Elements, lengths: &[u32]) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn plan(elements: PlanElements, lengths: &[u32]) -> Result<Vec<Dispatch>, Error> {
     let tile = MergeTile::measured(elements.shape, elements.limits)?;
     let mut lengths: Vec<u32> = lengths.iter().copied().filter(|&length| length > 0).collect();
     let mut dispatches = Vec::new();

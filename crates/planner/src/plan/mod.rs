@@ -45,13 +45,13 @@ mod tuning;
 pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::kernels::{
     AuxBuffer, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Kernel, KeyTransform, Layout, Local,
-    Merge, MergeTile, Radix, RadixTile, RadixWork, Rows, Scope, Select, SelectWork, Shape, StalledTile,
-    Tiles, Top, TopTuning,
+    Merge, MergeTile, Radix, RadixTile, RadixWork, Scope, Select, SelectWork, Shape, StalledTile, Tiles, Top,
+    TopTuning, Transpose,
 };
 pub use crate::limits::{Limits, Subgroups};
-pub use crate::network::{Pair, Step};
+pub use crate::network::{Comparison, Step};
 pub use recorded::{
-    BESIDE_WORKGROUP, Beside, Callers, MOST_GATHERED, MOST_GROUPS, Narrow, UNIQUE_TILE, copy_text,
+    BESIDE_WORKGROUP, Beside, CallerPlans, MOST_GATHERED, MOST_GROUPS, Narrow, UNIQUE_TILE, copy_text,
     most_long_segments, prepare_rows_text, prepare_text, prepare_top_text, segments_text, segments_words,
     unique_words,
 };
@@ -65,13 +65,13 @@ use crate::getters::getters;
 
 /// The elements of a plan, and the limits of the device.
 #[derive(Clone, Copy)]
-struct Elements<'a> {
+struct PlanElements<'a> {
     n: u32,
     shape: Shape,
     limits: &'a Limits,
 }
 
-impl<'a> Elements<'a> {
+impl<'a> PlanElements<'a> {
     /// Checks the number of elements.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Plan {
         limits: &Limits,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let elements = Elements::new(n, shape, limits)?;
+        let elements = PlanElements::new(n, shape, limits)?;
         match (algorithm, variant) {
             (Algorithm::OddEven, Variant::Block) if n > 1 => {
                 let tile = Tuning::measured(elements.n, shape, limits).tile;
@@ -167,7 +167,7 @@ impl Plan {
         tile_log2: u32,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let elements = Elements::new(n, shape, limits)?;
+        let elements = PlanElements::new(n, shape, limits)?;
         let small = Limits {
             workgroup_bytes: limits.workgroup_bytes.min(shape.bytes() << tile_log2.min(31)),
             ..*limits
@@ -198,7 +198,7 @@ impl Plan {
     /// The errors of [`Plan::new`]; the tuning exceeds the limits, or has larger tiles in passes than it
     /// sorts.
     pub fn fused(n: usize, shape: Shape, limits: &Limits, tuning: &Tuning) -> Result<Self, Error> {
-        let elements = Elements::new(n, shape, limits)?;
+        let elements = PlanElements::new(n, shape, limits)?;
         Self::once(elements, fused::plan(elements, tuning)?)
     }
 
@@ -215,7 +215,7 @@ impl Plan {
         tuning: &RadixTuning,
     ) -> Result<Self, Error> {
         Algorithm::Radix.variant(Some(variant))?;
-        let elements = Elements::new(n, shape, limits)?;
+        let elements = PlanElements::new(n, shape, limits)?;
         Self::once(elements, radix::plan(elements, variant, tuning, Radix::digits_in(shape), shape.payload)?)
     }
 
@@ -226,7 +226,7 @@ impl Plan {
     /// The errors of [`Plan::new`]; more elements than one merge takes.
     pub fn merge(lengths: &[u32], shape: Shape, limits: &Limits) -> Result<Self, Error> {
         let n = lengths.iter().map(|&length| length as usize).sum();
-        let elements = Elements::new(n, shape, limits)?;
+        let elements = PlanElements::new(n, shape, limits)?;
         Self::once(elements, merge::plan(elements, lengths)?)
     }
 
@@ -243,7 +243,7 @@ impl Plan {
         limits: &Limits,
         kernels: impl IntoIterator<Item = (Kernel, u32, u32)>,
     ) -> Result<Self, Error> {
-        let elements = Elements::new(n, shape, limits)?;
+        let elements = PlanElements::new(n, shape, limits)?;
         let dispatch = |(kernel, first, count)| {
             // Counts of earlier dispatches determine the places that these kernels write: they are safe only in
             // whole plans.
@@ -255,7 +255,7 @@ impl Plan {
     }
 
     /// Returns a plan of these dispatches, without repetitions.
-    fn once(elements: Elements, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
+    fn once(elements: PlanElements, dispatches: Vec<Dispatch>) -> Result<Self, Error> {
         Self::from_rounds(elements, vec![Round { dispatches, times: 1 }], false)
     }
 
@@ -264,8 +264,8 @@ impl Plan {
     /// # Errors
     ///
     /// A dispatch reads missing elements; the arrays exceed a limit.
-    fn from_rounds(elements: Elements, mut rounds: Vec<Round>, ends_early: bool) -> Result<Self, Error> {
-        let Elements { n, shape, limits } = elements;
+    fn from_rounds(elements: PlanElements, mut rounds: Vec<Round>, ends_early: bool) -> Result<Self, Error> {
+        let PlanElements { n, shape, limits } = elements;
         rounds.retain(|round| round.times > 0 && !round.dispatches.is_empty());
         // For the array of the elements, and for the other array.
         let (mut there, mut room) = ([u64::from(n), 0], [u64::from(n), 0]);
@@ -329,7 +329,7 @@ impl Plan {
             rounds => vec![rounds; times as usize].concat(),
         };
         // The arrays stay as checked before.
-        let elements = Elements { n: self.n, shape: self.shape, limits: &Limits::CPU };
+        let elements = PlanElements { n: self.n, shape: self.shape, limits: &Limits::CPU };
         Self::from_rounds(elements, rounds, self.ends_early)
     }
 
@@ -398,7 +398,7 @@ impl Plan {
 
 /// Returns the passes of a sort without repetitions. With `iota`, the first radix pass writes it as payload.
 fn passes(
-    elements: Elements,
+    elements: PlanElements,
     algorithm: Algorithm,
     variant: Variant,
     iota: bool,

@@ -6,14 +6,14 @@
 //! odd phase    0 1-2 3-4 5-6
 //! ```
 
-use super::{Elements, Round};
+use super::{PlanElements, Round};
 use crate::error::Error;
 use crate::kernels::{Fused, FusedTile, FusedWork};
 use crate::network::Step;
 
 /// Returns one dispatch per phase: a phase reads what neighbouring workgroups wrote in the phase before,
 /// and only the end of a dispatch orders workgroups.
-pub(super) fn naive(elements: Elements) -> Result<Vec<Round>, Error> {
+pub(super) fn naive(elements: PlanElements) -> Result<Vec<Round>, Error> {
     let (even, odd) = (Step::Phase { odd: false }, Step::Phase { odd: true });
     let (even, odd) = (elements.dispatch(even)?, elements.dispatch(odd)?);
     let n = u64::from(elements.n);
@@ -27,7 +27,7 @@ pub(super) fn naive(elements: Elements) -> Result<Vec<Round>, Error> {
 /// tile, and tiles start at 0 and at half a tile alternately. One workgroup processes a tile, so workgroups
 /// are independent within a phase. One phase for each block suffices (G. Baudet,
 /// D. Stevenson, "Optimal sorting algorithms for parallel computers", 1978).
-pub(super) fn block(elements: Elements, tile: FusedTile) -> Result<Vec<Round>, Error> {
+pub(super) fn block(elements: PlanElements, tile: FusedTile) -> Result<Vec<Round>, Error> {
     let half = 1 << (tile.log2() - 1);
     let dispatch = |work, first| elements.dispatch_on(first, elements.n - first, Fused { tile, work });
     // The first phase sorts the blocks too.

@@ -95,13 +95,13 @@
 //! takes 0.306, and counting before it 0.08. The histogram of four digits takes 0.128,
 //! and reading the keys alone 0.075.
 
-use super::{Elements, RadixTuning, Variant, leading};
+use super::{PlanElements, RadixTuning, Variant, leading};
 use crate::error::Error;
 use crate::kernels::{Dispatch, Radix, RadixWork};
 
 /// Returns the passes for the lowest `digits`. The first that runs writes `iota` as payload, or reads the payload.
 pub(super) fn plan(
-    elements: Elements,
+    elements: PlanElements,
     variant: Variant,
     tuning: &RadixTuning,
     digits: u32,

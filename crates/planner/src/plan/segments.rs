@@ -21,7 +21,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Callers, Elements, tuning};
+use super::{CallerPlans, PlanElements, tuning};
 use crate::error::Error;
 use crate::kernels::{Batch, Dispatch, FIRST_CLASS_LOG2, FusedTile, Group, Radix, RadixWork, Scope};
 use crate::limits::Limits;
@@ -47,12 +47,12 @@ pub fn groups(limits: &Limits) -> Result<Vec<(FusedTile, Group)>, Error> {
 /// Returns the passes for segments of these lengths. With `iota`, they number positions in each segment;
 /// otherwise they move the payload.
 pub(super) fn plan(
-    elements: Elements,
-    Callers { tuning, transform, .. }: &Callers,
+    elements: PlanElements,
+    CallerPlans { tuning, transform, .. }: &CallerPlans,
     iota: bool,
     lengths: &RangeInclusive<u32>,
 ) -> Result<Vec<Dispatch>, Error> {
-    let Elements { n, limits, .. } = elements;
+    let PlanElements { n, limits, .. } = elements;
     let mut dispatches = Vec::new();
     for (tile, group) in groups(limits)? {
         let most = 1 << group.log2.1;
@@ -82,12 +82,12 @@ const MOST_PLACES: u64 = 2;
 
 /// Returns the pass for this number of segments in their order, each with at most `longest` elements.
 pub(super) fn by_offsets(
-    elements: Elements,
+    elements: PlanElements,
     iota: bool,
     segments: u32,
     longest: u32,
 ) -> Result<Option<Dispatch>, Error> {
-    let Elements { n, limits, .. } = elements;
+    let PlanElements { n, limits, .. } = elements;
     if longest > tuning::longest_row(limits) {
         return Ok(None);
     }
@@ -129,13 +129,14 @@ mod tests {
         let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
         let ends = [3, 3, 4, 6, 14, 31, 300, 9000, 9001, 20_000];
         let n = 20_005;
-        let plan = Callers::new(transform, true, None, &limits).unwrap().segments(n, true, &(0..=n)).unwrap();
+        let plan =
+            CallerPlans::new(transform, true, None, &limits).unwrap().segments(n, true, &(0..=n)).unwrap();
         let item = |position: u32| {
             let mixed = position.wrapping_mul(0x9E37_79B9) >> 12;
-            Pair { key: mixed * mixed, position }
+            Pair { key: mixed * mixed, payload: position }
         };
         let elements: Vec<Pair<u32>> = (0..n).map(item).collect();
-        let last = Pair { key: u32::MAX, position: u32::MAX };
+        let last = Pair { key: u32::MAX, payload: u32::MAX };
         let performed = |ends: &[u32]| {
             let mut sorted = elements.clone();
             plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, ends, last));
@@ -154,7 +155,7 @@ mod tests {
     fn segments_of_about_one_length_are_sorted_in_their_order() {
         let limits = Limits::TYPICAL;
         let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
-        let callers = Callers::new(transform, false, None, &limits).unwrap();
+        let callers = CallerPlans::new(transform, false, None, &limits).unwrap();
         let offsets = [5, 5, 12, 28, 60, 61, 77];
         let n = 100;
         let plan = callers.short_segments(n, false, 6, 16).unwrap().unwrap();
@@ -178,7 +179,7 @@ mod tests {
     fn lengths_that_no_segment_has_have_no_passes() {
         let limits = Limits::TYPICAL;
         let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 32 };
-        let callers = Callers::new(transform, false, None, &limits).unwrap();
+        let callers = CallerPlans::new(transform, false, None, &limits).unwrap();
         let n = 1 << 20;
         let passes = |lengths| {
             let plan = callers.segments(n, false, &lengths).unwrap();

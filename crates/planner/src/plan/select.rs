@@ -21,13 +21,13 @@
 //! counting, 0.2 for keeping, 0.13 for the sort. A whole sort of up to 2^20 u32 is as fast: nine passes or more cost
 //! about 5 µs each, even without work.
 
-use super::Elements;
+use super::PlanElements;
 use crate::error::Error;
 use crate::kernels::{Dispatch, Select, SelectWork};
 
 /// Returns the passes that leave the first `k` elements by the lowest `bits` of keys at the beginning of the other
 /// array, in their original order and with their payload.
-pub(super) fn plan(elements: Elements, k: u32, bits: u32) -> Result<Vec<Dispatch>, Error> {
+pub(super) fn plan(elements: PlanElements, k: u32, bits: u32) -> Result<Vec<Dispatch>, Error> {
     let iota = elements.shape.payload;
     let pass = |work, digit| elements.dispatch(Select { work, k, digit, iota });
     let mut dispatches = vec![pass(SelectWork::Clear, 0)?];
@@ -41,6 +41,6 @@ pub(super) fn plan(elements: Elements, k: u32, bits: u32) -> Result<Vec<Dispatch
 }
 
 /// Copies the selected elements back to their original array.
-pub(super) fn bring_back(elements: Elements, k: u32) -> Result<Dispatch, Error> {
+pub(super) fn bring_back(elements: PlanElements, k: u32) -> Result<Dispatch, Error> {
     elements.dispatch(Select { work: SelectWork::Return, k, digit: 0, iota: false })
 }

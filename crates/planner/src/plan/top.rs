@@ -21,7 +21,7 @@
 //! found bit by bit instead: the k-th element itself, with fewer than k below it. That takes a few
 //! times as long, which is the worst case.
 
-use super::{Algorithm, Elements, Plan, Variant, fused, select, tuning};
+use super::{Algorithm, Plan, PlanElements, Variant, fused, select, tuning};
 use crate::error::{Error, at_most};
 use crate::kernels::{Kernel, Shape, Top, TopTuning};
 use crate::limits::Limits;
@@ -80,14 +80,14 @@ impl Plan {
         limits: &Limits,
     ) -> Result<Self, Error> {
         algorithm.variant(Some(variant))?;
-        let elements = Elements::new(n, shape, limits)?;
+        let elements = PlanElements::new(n, shape, limits)?;
         if n == 0 {
             return Self::once(elements, Vec::new());
         }
         // At most `n`, which is a u32.
         let k = k.clamp(1, n) as u32;
         let mut dispatches = select::plan(elements, k, 32 * shape.key_words())?;
-        dispatches.extend(super::passes(Elements { n: k, ..elements }, algorithm, variant, false)?);
+        dispatches.extend(super::passes(PlanElements { n: k, ..elements }, algorithm, variant, false)?);
         Self::once(elements, dispatches)
     }
 
@@ -105,7 +105,7 @@ impl Plan {
         tuning: TopTuning,
         rest_log2: u32,
     ) -> Result<Self, Error> {
-        let elements = Elements::new(n, shape, limits)?;
+        let elements = PlanElements::new(n, shape, limits)?;
         at_most([("for log2 of the rest", rest_log2.into(), 15)])?;
         // At most `n`, which is a u32.
         let kernel = Top { tuning, k: k.min(n).max(1) as u32 };

@@ -11,13 +11,13 @@
 //! The mirrored form would leave its row when transposed, and alternating directions need every
 //! element, so the array is padded to a power of two. This variant exists for comparison.
 
-use super::Elements;
+use super::PlanElements;
 use crate::error::{Error, at_most};
-use crate::kernels::{Dispatch, Kernel, Rows};
+use crate::kernels::{Dispatch, Kernel, Transpose};
 use crate::network::{Step, stages};
 
-pub(super) fn plan(elements: Elements) -> Result<Vec<Dispatch>, Error> {
-    let Elements { n, shape, limits } = elements;
+pub(super) fn plan(elements: PlanElements) -> Result<Vec<Dispatch>, Error> {
+    let PlanElements { n, shape, limits } = elements;
     let log2 = stages(n);
     // 32-bit positions have no room for the next power of two.
     at_most([("elements in one sort", n.into(), 1 << 31)])?;
@@ -25,7 +25,8 @@ pub(super) fn plan(elements: Elements) -> Result<Vec<Dispatch>, Error> {
     // Steps with strides beyond both rows and columns are dispatches of their own.
     let both = (2 * row_log2).min(log2);
     let column_log2 = log2 - row_log2;
-    let mut kernels: Vec<Kernel> = vec![Rows::Pad { from: n }.into(), Rows::Sort { row_log2 }.into()];
+    let mut kernels: Vec<Kernel> =
+        vec![Transpose::Pad { from: n }.into(), Transpose::Sort { row_log2 }.into()];
     for block_log2 in row_log2 + 1..=log2 {
         let single = (both..block_log2).rev();
         kernels.extend(single.map(|stride_log2| Kernel::Step(Step::Alternating { stride_log2, block_log2 })));
@@ -33,13 +34,13 @@ pub(super) fn plan(elements: Elements) -> Result<Vec<Dispatch>, Error> {
         let transposed = if block_log2 == log2 { log2 } else { block_log2 - row_log2 };
         let steps = both.min(block_log2) - row_log2;
         let merges = [
-            Rows::Transpose { rows_log2: column_log2, columns_log2: row_log2 },
-            Rows::Merge { row_log2, steps, block_log2: transposed },
-            Rows::Transpose { rows_log2: row_log2, columns_log2: column_log2 },
-            Rows::Merge { row_log2, steps: row_log2, block_log2 },
+            Transpose::Transpose { rows_log2: column_log2, columns_log2: row_log2 },
+            Transpose::Merge { row_log2, steps, block_log2: transposed },
+            Transpose::Transpose { rows_log2: row_log2, columns_log2: column_log2 },
+            Transpose::Merge { row_log2, steps: row_log2, block_log2 },
         ];
-        kernels.extend(merges.map(Kernel::Rows));
+        kernels.extend(merges.map(Kernel::Transpose));
     }
-    let padded = Elements { n: 1 << log2, ..elements };
+    let padded = PlanElements { n: 1 << log2, ..elements };
     kernels.into_iter().map(|kernel| padded.dispatch(kernel)).collect()
 }

@@ -33,7 +33,7 @@ use super::{
     Access, Arguments, AuxBuffer, Kernel, KernelSpec, KeyTransform, Keys, Launch, Module, REGISTERS, Shape,
     Tiles,
 };
-use crate::error::{Error, at_most, has, refuse_if, within};
+use crate::error::{Error, at_most, has, in_range, refuse_if};
 use crate::item::Item;
 use crate::limits::{Limits, Subgroups};
 
@@ -338,14 +338,14 @@ impl KernelSpec for Radix {
             ("a chunk must have tiles", counts && self.chunk == 0),
         ])?;
         let digits = Self::digits_in(shape);
-        within("digits in a key", self.digits, 1..=digits)?;
+        in_range("digits in a key", self.digits, 1..=digits)?;
         if let Scope::Leading(leading) = self.scope {
-            within("digits in a key with leading digits", self.digits, digits..=digits)?;
-            within("leading digits", leading.unwrap_or(1), 1..=digits)?;
+            in_range("digits in a key with leading digits", self.digits, digits..=digits)?;
+            in_range("leading digits", leading.unwrap_or(1), 1..=digits)?;
         }
         if let Some(window) = self.window() {
             refuse_if([("the invocations of a window must be a power of two", !window.is_power_of_two())])?;
-            within("invocations in a window", window, 2..=limits.invocations.min(1 << 10))?;
+            in_range("invocations in a window", window, 2..=limits.invocations.min(1 << 10))?;
         }
         let bytes = self.tile.workgroup_bytes().max(self.workgroup_bytes(shape));
         at_most([

@@ -1,7 +1,7 @@
 //! The division of a tile of the radix sort.
 
 use super::RADIX;
-use crate::error::{Error, at_most, has, refuse_if, within};
+use crate::error::{Error, at_most, has, in_range, refuse_if};
 use crate::limits::{Limits, Subgroups};
 
 /// The division of a tile: its elements among invocations, and the invocations among subgroups.
@@ -45,9 +45,9 @@ impl RadixTile {
         let are_powers = smallest.is_power_of_two() && largest.is_power_of_two();
         has([("subgroups with a power of two of lanes", true, are_powers)])?;
         // Fewer invocations would leave some words unset: each sets one word.
-        within("invocations in a workgroup", invocations, 8..=1 << 12)?;
+        in_range("invocations in a workgroup", invocations, 8..=1 << 12)?;
         // Loops over registers are written out: no compiler takes the text for more registers.
-        within("elements in the registers of an invocation", items, 1..=64)?;
+        in_range("elements in the registers of an invocation", items, 1..=64)?;
         at_most([
             ("lanes in a subgroup", largest.into(), 128),
             ("lanes in the smallest subgroup", smallest.into(), invocations.min(largest).into()),

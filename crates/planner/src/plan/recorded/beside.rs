@@ -18,7 +18,7 @@ use gpusort_shaders::wgsl;
 
 use crate::error::Error;
 use crate::kernels::{constants, unroll};
-use crate::key::Form;
+use crate::key::Encoding;
 use crate::plan::{KeyTransform, MergeTile};
 
 /// Invocations in a workgroup of any of these kernels.
@@ -46,7 +46,7 @@ pub struct Narrow {
     /// Bits of an element: 8 or 16.
     pub bits: u32,
     /// The meaning of the bits.
-    pub form: Form,
+    pub encoding: Encoding,
     /// True if the largest element comes first; NaN come last.
     pub descending: bool,
 }
@@ -66,15 +66,15 @@ impl Narrow {
     fn text(self) -> String {
         let all = (1 << self.bits) - 1;
         let sign = 1 << (self.bits - 1);
-        let (flipped, nans) = match self.form {
-            Form::Unsigned => (0, 0),
-            Form::Signed => (sign, 0),
-            Form::Float { exponent } => (0, (sign >> exponent) - 1),
+        let (flipped, nans) = match self.encoding {
+            Encoding::Unsigned => (0, 0),
+            Encoding::Signed => (sign, 0),
+            Encoding::Float { exponent } => (0, (sign >> exponent) - 1),
         };
         let own = [
             ("NARROW_BITS", self.bits),
             ("NARROW_FLIPPED", if self.descending { flipped ^ all } else { flipped }),
-            ("NARROW_IS_FLOAT", matches!(self.form, Form::Float { .. }).into()),
+            ("NARROW_IS_FLOAT", matches!(self.encoding, Encoding::Float { .. }).into()),
             ("NARROW_NANS", nans),
             ("NARROW_DESCENDING", self.descending.into()),
         ];

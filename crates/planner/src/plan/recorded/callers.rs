@@ -5,13 +5,13 @@ use std::ops::RangeInclusive;
 use crate::error::Error;
 use crate::kernels::{Batch, Dispatch, Radix, RadixWork};
 use crate::plan::{
-    Algorithm, Elements, KeyTransform, LEADING_FROM, Limits, Plan, RadixTuning, Shape, Variant, best_variant,
-    leading, radix, segments, select, tuning,
+    Algorithm, KeyTransform, LEADING_FROM, Limits, Plan, PlanElements, RadixTuning, Shape, Variant,
+    best_variant, leading, radix, segments, select, tuning,
 };
 
 /// The settings of plans for a caller's elements on one device.
 #[derive(Clone, Copy, Debug)]
-pub struct Callers {
+pub struct CallerPlans {
     /// The key and payload of an element.
     pub shape: Shape,
     /// The choices of the radix sort.
@@ -24,7 +24,7 @@ pub struct Callers {
     pub limits: Limits,
 }
 
-impl Callers {
+impl CallerPlans {
     /// Returns settings for elements with or without a payload, sorted by this variant or by the device's best one.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Callers {
     ///
     /// The errors of [`Plan::new`]; rows that fit no tile.
     pub fn rows(&self, rows: u32, length: u32, iota: bool) -> Result<Plan, Error> {
-        let elements = Elements::new(rows as usize * length as usize, self.shape, &self.limits)?;
+        let elements = PlanElements::new(rows as usize * length as usize, self.shape, &self.limits)?;
         let batch = Batch::new(tuning::row_tile(length, &self.limits)?, length, iota)?;
         self.plan(elements, vec![elements.dispatch(batch)?])
     }
@@ -167,11 +167,11 @@ impl Callers {
         self.plan(elements, passes).map(Some)
     }
 
-    fn elements(&self, n: u32) -> Result<Elements<'_>, Error> {
-        Elements::new(n as usize, self.shape, &self.limits)
+    fn elements(&self, n: u32) -> Result<PlanElements<'_>, Error> {
+        PlanElements::new(n as usize, self.shape, &self.limits)
     }
 
-    fn plan(&self, elements: Elements, passes: Vec<Dispatch>) -> Result<Plan, Error> {
+    fn plan(&self, elements: PlanElements, passes: Vec<Dispatch>) -> Result<Plan, Error> {
         let passes = passes.into_iter().map(|dispatch| dispatch.transformed_by(self.transform)).collect();
         Plan::once(elements, passes)
     }
@@ -195,17 +195,18 @@ mod tests {
                 ..Limits::TYPICAL
             };
             let transform = KeyTransform { element: ElementType::U32, descending: false, begin: 0, bits: 24 };
-            let callers = |variant| Callers::new(transform, true, variant, &limits).unwrap();
+            let callers = |variant| CallerPlans::new(transform, true, variant, &limits).unwrap();
             let plan = callers(None).sort_in_tile(u32::MAX).unwrap().unwrap();
             assert_eq!((plan.n(), plan.dispatches().count()), (most, 1), "{smallest}");
             let few = callers(None).sort_in_tile(9).unwrap().unwrap();
             assert_eq!(few.n(), 9);
             assert!(callers(Some(Variant::Onesweep)).sort_in_tile(9).unwrap().is_none());
-            let item = |position: u32| Pair { key: position.wrapping_mul(0x9E37_79B9) >> 20, position };
+            let item =
+                |position: u32| Pair { key: position.wrapping_mul(0x9E37_79B9) >> 20, payload: position };
             let mut sorted: Vec<Pair<u32>> = (0..most).map(item).collect();
             let mut expected = sorted.clone();
             expected.sort_by_key(|item| item.key);
-            let last = Pair { key: u32::MAX, position: u32::MAX };
+            let last = Pair { key: u32::MAX, payload: u32::MAX };
             plan.dispatches().for_each(|dispatch| dispatch.kernel().perform(&mut sorted, &[], last));
             assert!(sorted == expected);
         }
@@ -228,7 +229,7 @@ mod tests {
         ] {
             let limits = Limits { fifo_dispatch, ..limits };
             let transform = KeyTransform { element, descending: false, begin: 0, bits };
-            let callers = Callers::new(transform, true, None, &limits).unwrap();
+            let callers = CallerPlans::new(transform, true, None, &limits).unwrap();
             let mut fewer = callers.sorts(capacity).unwrap();
             assert_eq!(
                 fewer.pop().map(|(most, plan)| (most, leads(&plan))),

@@ -20,7 +20,7 @@ use std::fmt::Write;
 use gpusort_shaders::wgsl;
 
 pub use self::beside::{BESIDE_WORKGROUP, Beside, MOST_GATHERED, Narrow, UNIQUE_TILE, unique_words};
-pub use self::callers::Callers;
+pub use self::callers::CallerPlans;
 use crate::error::{Error, at_most};
 use crate::kernels::{FIRST_CLASS_LOG2, FusedTile, Group, Select, constants, most_segments};
 use crate::limits::Limits;
@@ -76,7 +76,7 @@ pub fn copy_text(key_words: u32, has_immediates: bool) -> String {
 }
 
 /// Returns the text of `prepare_top` and `want`.
-pub fn prepare_top_text(callers: &Callers) -> String {
+pub fn prepare_top_text(callers: &CallerPlans) -> String {
     let transform = callers.transform;
     let own = [("DIGITS", Select::digits(transform.bits)), ("SLICES", transform.digits())];
     Select::constants() + &constants(&own) + &host_text() + wgsl("callers/prepare_top")
@@ -97,7 +97,7 @@ pub fn segments_words(n: u32, limits: &Limits) -> u64 {
 /// # Errors
 ///
 /// Fails for limits that no tile keeps, or for tiles of more sizes than [`MOST_GROUPS`].
-pub fn segments_text(callers: &Callers) -> Result<String, Error> {
+pub fn segments_text(callers: &CallerPlans) -> Result<String, Error> {
     let groups = segment_groups(&callers.limits)?;
     at_most([("tiles of different sizes", groups.len() as u64, MOST_GROUPS.into())])?;
     let classes = || groups.iter().flat_map(|(tile, group)| group.classes().map(move |_| (tile, group)));
