@@ -154,9 +154,9 @@ impl Context {
     /// error handler.
     pub(crate) fn scoped<R>(&self, work: impl FnOnce(&Self) -> Result<R, Error>) -> Result<R, Error> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
-        let validated = || within(&self.device, Validation, || work(self));
+        let validated = || in_error_scope(&self.device, Validation, || work(self));
         let (((done, invalid), internal), memory) =
-            within(&self.device, OutOfMemory, || within(&self.device, Internal, validated));
+            in_error_scope(&self.device, OutOfMemory, || in_error_scope(&self.device, Internal, validated));
         let done = done?;
         invalid.or(internal).or(memory).map_or(Ok(done), |error| Err(Error::device(error)))
     }
@@ -202,7 +202,7 @@ impl Context {
         let (label, mapped_at_creation) = (label(name), usage.contains(wgpu::BufferUsages::MAP_WRITE));
         let descriptor = wgpu::BufferDescriptor { label: Some(&label), size, usage, mapped_at_creation };
         let make = || self.device.create_buffer(&descriptor);
-        let (buffer, failure) = within(&self.device, wgpu::ErrorFilter::OutOfMemory, make);
+        let (buffer, failure) = in_error_scope(&self.device, wgpu::ErrorFilter::OutOfMemory, make);
         match failure {
             None => self.check().map(|()| buffer),
             Some(_) => Err(Error::new(ErrorKind::NoMemory {
@@ -216,7 +216,7 @@ impl Context {
 
 /// Runs `work` and returns an error of this kind that it causes on the device. In a browser waiting
 /// is impossible, so the error goes to the page's handler.
-pub(super) fn within<R>(
+pub(super) fn in_error_scope<R>(
     device: &wgpu::Device,
     filter: wgpu::ErrorFilter,
     work: impl FnOnce() -> R,

@@ -399,7 +399,7 @@ impl BufferSorter {
         Ok(DeviceRun { elements: elements.first_of(most), most, count })
     }
 
-    /// Checks that the device binds these slices, and that no written slice overlaps another.
+    /// Checks that these slices belong to the device, which can bind them, and that no written slice overlaps another.
     fn check_slices<'a>(
         &self,
         written: impl IntoIterator<Item = Slice<'a>>,
@@ -414,7 +414,7 @@ impl BufferSorter {
                 return Err(Misuse::PartialWord { slice: name, size: slice.buffer.size() });
             }
             self.check_binding(name, slice.bound_bytes())?;
-            if !self.recorder.binds(slice) {
+            if !self.recorder.is_of_device(slice) {
                 return Err(Misuse::Device(name));
             }
             if let Some(other) = all[..number.min(written)].iter().find(|other| other.overlaps(slice)) {

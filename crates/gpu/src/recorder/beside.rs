@@ -1,5 +1,5 @@
-//! Records kernels beside sorts: they widen narrow elements to keys and narrow them again, or
-//! process sorted elements. Pipelines are made at first use.
+//! Kernels that run before or after a sort, not as part of its plan. (`plan/recorded/beside.rs` has their texts.)
+//! Pipelines are made at first use.
 
 use gpusort_planner::kernels::Grid;
 use gpusort_planner::plan::{BESIDE_WORKGROUP, MOST_GATHERED, UNIQUE_TILE};
@@ -15,7 +15,7 @@ use gpusort_base::parallel::lock;
 const MOST_WORKGROUPS: u32 = 1 << 14;
 
 /// A kernel's name, and the numbers that its text contains.
-pub(super) type Which = (&'static str, [u32; MOST_GATHERED]);
+pub(super) type BesideKernel = (&'static str, [u32; MOST_GATHERED]);
 
 /// The numbers of a kernel whose text contains none.
 const NO_NUMBERS: [u32; MOST_GATHERED] = [0; MOST_GATHERED];
@@ -42,10 +42,10 @@ pub(crate) struct DeviceRun<'a> {
     pub(crate) count: Option<Slice<'a>>,
 }
 
-/// Packs offsets into a word, one a byte, the first one lowest; an offset is in elements, from a
-/// binding's beginning to its slice.
-fn packed(firsts: [u32; 4]) -> u32 {
-    u32::from_le_bytes(firsts.map(|first| first as u8))
+/// Packs four offsets into a word, the first in its lowest byte. An offset is the number of elements between a
+/// binding's beginning and its slice.
+fn packed(offsets: [u32; 4]) -> u32 {
+    u32::from_le_bytes(offsets.map(|offset| offset as u8))
 }
 
 impl Recorder {
@@ -53,7 +53,7 @@ impl Recorder {
     fn dispatch_beside(
         &self,
         pass: &mut wgpu::ComputePass<'_>,
-        which: Which,
+        which: BesideKernel,
         buffers: &[(u32, wgpu::BufferBinding<'_>)],
         arguments: &[u32],
         workgroups: u32,
@@ -79,7 +79,7 @@ impl Recorder {
 
     fn beside_kernel(
         &self,
-        which: Which,
+        which: BesideKernel,
         bindings: impl Iterator<Item = u32>,
     ) -> Result<ComputePipeline, Error> {
         if let Some(kernel) = lock(&self.beside_kernels).get(&which) {
@@ -163,17 +163,17 @@ impl Recorder {
         let mut pass = begin_pass(encoder, "gpusort gather");
         for arrays in arrays.chunks(MOST_GATHERED) {
             let mut buffers = vec![(0, positions.binding()), (1, self.count(count))];
-            let [mut firsts, mut elements, mut words_of_each] = [[0; MOST_GATHERED]; 3];
+            let [mut begins, mut elements, mut words_of_each] = [[0; MOST_GATHERED]; 3];
             for (number, &Gathered { source, target }) in arrays.iter().enumerate() {
                 let binding = 2 + 2 * number as u32;
                 buffers.extend([(binding, source.binding()), (binding + 1, target.binding())]);
                 let words = |slice: Slice| (slice.offset % super::ALIGNMENT / 4) as u32;
-                firsts[number] = packed([words(source), words(target), 0, 0]);
+                begins[number] = packed([words(source), words(target), 0, 0]);
                 words_of_each[number] = (source.each / 4) as u32;
                 elements[number] = u32::try_from(source.len).unwrap_or(u32::MAX);
             }
             let own = [most, packed([positions.first(), first(count), 0, 0])];
-            let arguments = [&own[..], &firsts, &elements].concat();
+            let arguments = [&own[..], &begins, &elements].concat();
             let workgroups = self.some_workgroups(most.into()) * arrays.len() as u32;
             self.dispatch_beside(&mut pass, ("gather", words_of_each), &buffers, &arguments, workgroups)?;
         }
@@ -191,11 +191,11 @@ impl Recorder {
         scratch: &Scratch,
         number: Slice,
     ) -> Result<(), Error> {
-        let nothing = scratch.named("keys");
+        let placeholder = scratch.named("keys");
         let buffers = [
-            (0, nothing.clone()),
+            (0, placeholder.clone()),
             (1, whole(&self.no_count)),
-            (2, nothing),
+            (2, placeholder),
             (3, number.binding()),
             (4, scratch.named("unique tiles")),
         ];
@@ -218,7 +218,7 @@ impl Recorder {
     ) -> Result<(), Error> {
         let (scratch, number) = (sort.scratch, into.number);
         let Elements { keys, values } = into.firsts;
-        let [first_key, first_payload, first_count] = sort.firsts();
+        let [first_key, first_payload, first_count] = sort.begins();
         let arguments = [
             sort.most,
             packed([first_key, first_count, keys.first(), number.first()]),
@@ -269,9 +269,9 @@ impl Recorder {
     ) -> Result<(), Error> {
         let all = [a.elements, b.elements, merged];
         let (keys, values) = (all.map(|elements| Some(elements.keys)), all.map(|elements| elements.values));
-        let firsts = |[a, b, merged]: [_; 3], count| packed([a, b, merged, count].map(first));
+        let begins = |[a, b, merged]: [_; 3], count| packed([a, b, merged, count].map(first));
         let arguments =
-            [a.most, b.most, merged.keys.len as u32, firsts(keys, a.count), firsts(values, b.count)];
+            [a.most, b.most, merged.keys.len as u32, begins(keys, a.count), begins(values, b.count)];
         let mut buffers = vec![(0, self.count(a.count)), (1, self.count(b.count))];
         for (slice, binding) in keys.into_iter().chain(values).zip(2..) {
             // The kernel reads nothing from an empty run.

@@ -12,9 +12,9 @@
 //!
 //! There are two modes. If the host knows the count and slices begin at bindable offsets, passes
 //! take immediates, as in any sort. Otherwise, or without immediates, the first dispatch writes the
-//! arguments of all passes into a buffer. Grids then fit the most elements, and workgroups without
-//! work end at once. On an H200 this mode takes 5 to 7 µs more, and 3 to 8 % of longer sorts,
-//! because each workgroup waits for its arguments.
+//! arguments of all passes into a buffer. If the host does not know the count, grids are sized for the most
+//! elements, and surplus workgroups end at once. On an H200 this mode takes 5 to 7 µs more, and 3 to 8 % of
+//! longer sorts, because each workgroup waits for its arguments.
 //!
 //! Slots of the parameters, for D digits:
 //!
@@ -40,20 +40,20 @@ use std::time::Duration;
 
 use gpusort_planner::kernels::{Arguments, SEGMENT_LIST, SEGMENT_OFFSETS};
 use gpusort_planner::plan::{
-    self, Beside, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
+    self, Beside, CallerPlans, Dispatch, Plan, copy_text, prepare_rows_text, prepare_text, prepare_top_text,
 };
 use wgpu::ComputePipeline;
 
-use self::beside::Which;
+use self::beside::BesideKernel;
 pub(crate) use self::beside::{DeviceRun, Gathered, UniqueInto};
 use self::scratch::{CachedPlans, Planners};
 pub(crate) use self::scratch::{Scratch, Settings, most_bytes};
-use self::segments::Finder;
 pub(crate) use self::segments::Ranges;
+use self::segments::SegmentFinder;
 use self::slice::first;
 pub(crate) use self::slice::{Elements, Slice};
 use super::bindings::{begin_of, bind_group, kernel, layout, storage, uniform, whole};
-use super::context::{Context, within};
+use super::context::{Context, in_error_scope};
 use super::encode::{Dispatches, Memory, Sent, Side};
 use super::pipelines::Pipelines;
 use gpusort_base::clock::Instant;
@@ -76,7 +76,8 @@ const SLICES: u64 = 16;
 pub(crate) struct RecordedSort<'a> {
     /// Memory that the sort needs beside the caller's slices.
     pub(crate) scratch: &'a Scratch,
-    /// At least one element. An argsort only reads keys. Values are the payload, read or, with `iota`, only written.
+    /// At least one element. The sort does not write the keys of an argsort. With `iota`, values are positions that
+    /// the sort writes; otherwise they move with their keys.
     pub(crate) elements: Elements<'a>,
     /// The most elements.
     pub(crate) most: u32,
@@ -94,8 +95,7 @@ pub(crate) struct RecordedSort<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Work<'a> {
     Sort,
-    /// Leaves this number of first elements in order at the beginning, and the other elements
-    /// behind them.
+    /// Leaves this number of first elements in order at the beginning; the elements after them are unspecified.
     Top(u32),
     /// Sorts rows of this length, at most [`Recorder::longest_row`].
     Rows(u32),
@@ -109,32 +109,71 @@ pub(crate) struct Recorder {
     identity: Arc<()>,
     pipelines: Pipelines,
     planners: Planners,
-    finder: Option<Finder>,
-    /// The kernels that write the arguments of a selection.
-    prepare_top: ComputePipeline,
-    want: ComputePipeline,
-    prepare: ComputePipeline,
+    finder: Option<SegmentFinder>,
+    preparation: Preparation,
     /// The byte table, bound once for each byte of host parameters.
     host: wgpu::BindGroup,
     /// Words of `u32::MAX`: bound as the count if the host knows it, and in place of empty slices.
     no_count: wgpu::Buffer,
     /// A buffer for [`Self::check_encoder`]: only encoders of this wgpu instance accept it.
     own: wgpu::Buffer,
-    /// Hashes of callers' buffers that the device has bound.
-    bound: Mutex<HashSet<u64>>,
+    /// Hashes of callers' buffers that belong to the device.
+    checked_buffers: Mutex<HashSet<u64>>,
     /// The copy kernel with arguments in a buffer; below, with immediates, if the device has them.
     copy: ComputePipeline,
     plain_copy: Option<ComputePipeline>,
-    prepare_rows: ComputePipeline,
     /// The texts of kernels beside sorts, and those kernels made so far.
     beside: Beside,
-    beside_kernels: Mutex<HashMap<Which, ComputePipeline>>,
+    beside_kernels: Mutex<HashMap<BesideKernel, ComputePipeline>>,
     pub(crate) compiling: Duration,
+}
+
+/// The kernels that write the arguments of passes.
+struct Preparation {
+    sort: ComputePipeline,
+    rows: ComputePipeline,
+    /// Writes all arguments of a selection except the number of selected elements.
+    top: ComputePipeline,
+    /// Writes this number.
+    top_k: ComputePipeline,
+}
+
+impl Preparation {
+    /// The kernels for the elements of `callers`, each made by `kernel` from its name, text and buffers.
+    fn new(
+        callers: &CallerPlans,
+        kernel: impl Fn(&str, String, &[wgpu::BindGroupLayoutEntry]) -> ComputePipeline,
+    ) -> Self {
+        let sort =
+            [storage(0, false), storage(1, false), storage(2, false), uniform(3, false), storage(4, true)];
+        let (text, top) = (prepare_top_text(callers), [storage(0, false), storage(1, true)]);
+        Self {
+            sort: kernel("prepare", prepare_text(), &sort),
+            rows: kernel("prepare_rows", prepare_rows_text(), &[storage(0, false)]),
+            top: kernel("prepare_top", text.clone(), &top),
+            top_k: kernel("want", text, &top),
+        }
+    }
+}
+
+/// The slot of the slices of passes that read their elements on this side.
+fn slices_slot(digits: u32, side: Side) -> u32 {
+    digits + u32::from(side == Side::Back)
+}
+
+/// The slot of the arguments of the copy.
+fn copy_slot(digits: u32) -> u32 {
+    digits + 2
+}
+
+/// The slot of the arguments of a group of short segments.
+fn group_slot(digits: u32, group: u32) -> u32 {
+    digits + 3 + group
 }
 
 impl RecordedSort<'_> {
     /// Elements between the beginnings of bindings and of slices: the keys, the payload and the count.
-    fn firsts(&self) -> [u32; 3] {
+    fn begins(&self) -> [u32; 3] {
         [self.elements.keys.first(), first(self.elements.values), first(self.count)]
     }
 }
@@ -151,7 +190,7 @@ impl Memory for RecordedSort<'_> {
 
     fn payload(&self, side: Side) -> wgpu::BufferBinding<'_> {
         match (side, self.elements.values) {
-            (_, None) => whole(&self.scratch.nothing),
+            (_, None) => whole(&self.scratch.placeholder),
             (Side::Front, Some(callers)) => callers.binding(),
             (Side::Back, Some(_)) => self.scratch.named("positions"),
         }
@@ -207,15 +246,7 @@ impl Recorder {
             let bytes = layout(device, "bytes", &entries);
             let with_host =
                 |name: &str, text, buffers: &[_]| kernel(device, name, text, buffers, Some(&bytes), cache);
-            let buffers = [
-                storage(0, false),
-                storage(1, false),
-                storage(2, false),
-                uniform(3, false),
-                storage(4, true),
-            ];
-            let prepare = with_host("prepare", prepare_text(), &buffers);
-            let prepare_rows = with_host("prepare_rows", prepare_rows_text(), &[storage(0, false)]);
+            let preparation = Preparation::new(&sort, with_host);
             let copy = |has_immediates, arguments| {
                 let text = copy_text(sort.shape.key_words(), has_immediates);
                 kernel(device, "copy", text, &[storage(0, true), storage(1, false)], arguments, cache)
@@ -225,23 +256,11 @@ impl Recorder {
             let plain_copy = has_immediates.then(|| copy(true, None));
             let copy = copy(false, Some(&arguments));
 
-            let finder = settings.segments.then(|| Finder::new(&sort, with_host)).transpose()?;
-            let (text, buffers) = (prepare_top_text(&sort), [storage(0, false), storage(1, true)]);
-            let prepare_top = with_host("prepare_top", text.clone(), &buffers);
-            let want = with_host("want", text, &buffers);
-
-            let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
-            for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
-                entry[0] = byte as u8;
-            }
-            let uniform_usage = wgpu::BufferUsages::UNIFORM;
-            let table = context.filled("bytes", &table, uniform_usage)?;
+            let finder = settings.segments.then(|| SegmentFinder::new(&sort, with_host)).transpose()?;
+            let host = byte_table(context, &preparation.sort)?;
             let own = context.buffer("own", 4, wgpu::BufferUsages::COPY_DST)?;
             // Holds the largest element, since it also stands for empty runs.
             let no_count = context.filled("any number", &[0xff; 8], wgpu::BufferUsages::STORAGE)?;
-            // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
-            let host = (0..8).map(|byte| (byte, begin_of(&table, 16)));
-            let host = bind_group(device, "bytes", (&prepare, 1), host);
             let (transform, narrow) = (settings.transform, settings.narrow);
             let recorder = Self {
                 context: context.clone(),
@@ -249,16 +268,13 @@ impl Recorder {
                 pipelines,
                 planners,
                 finder,
-                prepare_top,
-                want,
-                prepare,
+                preparation,
                 host,
                 no_count,
                 own,
-                bound: Mutex::default(),
+                checked_buffers: Mutex::default(),
                 copy,
                 plain_copy,
-                prepare_rows,
                 beside: Beside { transform, narrow, has_immediates },
                 beside_kernels: Mutex::default(),
                 compiling: Duration::ZERO,
@@ -274,7 +290,7 @@ impl Recorder {
     /// Makes the pipelines of a plan, on all cores.
     fn compile(&self, plan: &Plan) -> Result<(), Error> {
         let all = || plan.distinct_dispatches().map(Dispatch::pipeline);
-        let immediate = all().filter(|_| self.plain_copy.is_some());
+        let immediate = all().filter(|_| self.has_immediates());
         // The preparation replaces dispatches that clear.
         let others = plan.distinct_dispatches().filter(|dispatch| !dispatch.clears());
         self.pipelines.make(immediate.chain(others.map(|dispatch| dispatch.pipeline().of_slices())))
@@ -293,31 +309,32 @@ impl Recorder {
 
     /// Returns false if wgpu reports that a slice's buffer belongs to another device. Each buffer is tried
     /// once, since a bind group costs as much as the recording of a short sort.
-    pub(crate) fn binds(&self, slice: Slice) -> bool {
+    pub(crate) fn is_of_device(&self, slice: Slice) -> bool {
         /// The limit of kept hashes; a program may make buffers without end.
         const MOST: usize = 1 << 10;
         if slice.len == 0 {
             return true;
         }
         let buffer = BuildHasherDefault::<DefaultHasher>::default().hash_one(slice.buffer);
-        if lock(&self.bound).contains(&buffer) {
+        if lock(&self.checked_buffers).contains(&buffer) {
             return true;
         }
-        let (device, kernel) = (&self.context.device, (&self.prepare_rows, 0));
+        let (device, kernel) = (&self.context.device, (&self.preparation.rows, 0));
         let bind = || bind_group(device, "check", kernel, [(0, slice.binding())]);
-        let binds = knows(|| within(device, wgpu::ErrorFilter::Validation, bind).1.is_none());
-        let mut bound = lock(&self.bound);
-        if bound.len() == MOST {
-            bound.clear();
+        let is_own =
+            is_of_instance(|| in_error_scope(device, wgpu::ErrorFilter::Validation, bind).1.is_none());
+        let mut checked = lock(&self.checked_buffers);
+        if checked.len() == MOST {
+            checked.clear();
         }
-        bound.extend(binds.then_some(buffer));
-        binds
+        checked.extend(is_own.then_some(buffer));
+        is_own
     }
 
     /// Checks that an encoder belongs to the wgpu instance of this device.
     pub(super) fn check_encoder(&self, encoder: &mut wgpu::CommandEncoder) -> Result<(), Misuse> {
         // Clears 0 bytes: it only looks up the buffer in the encoder's instance.
-        let is_known = knows(|| {
+        let is_known = is_of_instance(|| {
             encoder.clear_buffer(&self.own, 0, Some(0));
             true
         });
@@ -375,11 +392,16 @@ impl Recorder {
         self.planners.sort.transform.digits()
     }
 
+    /// Returns true if the device has immediates.
+    fn has_immediates(&self) -> bool {
+        self.plain_copy.is_some()
+    }
+
     /// Returns true if arguments can be immediates: the host knows the count, and slices begin at
     /// bindable offsets.
     fn takes_immediates(&self, sort: &RecordedSort) -> bool {
-        let [first_key, first_payload, _] = sort.firsts();
-        self.plain_copy.is_some() && sort.count.is_none() && first_key | first_payload == 0
+        let [first_key, first_payload, _] = sort.begins();
+        self.has_immediates() && sort.count.is_none() && first_key | first_payload == 0
     }
 
     /// The binding of the count, or of `u32::MAX` if the host knows the count.
@@ -409,9 +431,10 @@ impl Recorder {
                 let arguments = dispatch.arguments(0);
                 recorded.record(pass, &dispatch, Sent::Immediates(arguments.bytes()))?;
             } else {
-                let slices = digits + u32::from(recorded.side == Side::Back);
-                let arguments = dispatch.group().map_or(dispatch.digit(), |group| digits + 3 + group.number);
-                let offsets = [arguments, slices].map(|slot| slot * ALIGNMENT as u32);
+                let group = dispatch.group();
+                let arguments = group.map_or(dispatch.digit(), |group| group_slot(digits, group.number));
+                let offsets =
+                    [arguments, slices_slot(digits, recorded.side)].map(|slot| slot * ALIGNMENT as u32);
                 recorded.record(pass, &dispatch, Sent::Group(&sort.scratch.arguments, offsets))?;
             }
         }
@@ -431,11 +454,11 @@ impl Recorder {
     ) -> Result<(), Error> {
         let plan = self.planners.sort.rows(sort.most / length, length, sort.iota)?;
         let mut pass = begin_pass(encoder, "gpusort rows");
-        let takes_immediates = self.plain_copy.is_some();
-        let [first_key, first_payload, _] = sort.firsts();
+        let takes_immediates = self.has_immediates();
+        let [first_key, first_payload, _] = sort.begins();
         if !takes_immediates {
             let parameters = [(0, whole(&sort.scratch.parameters))];
-            let kernel = &self.prepare_rows;
+            let kernel = &self.preparation.rows;
             let group = bind_group(&self.context.device, "rows", (kernel, 0), parameters);
             let [length_0, length_1, ..] = length.to_le_bytes().map(u32::from);
             let host = [length_0, length_1, first_key, first_payload];
@@ -466,12 +489,13 @@ impl Recorder {
             (3, whole(&planned.fixed)),
             (4, self.count(sort.count)),
         ];
-        let group = bind_group(&self.context.device, "prepare", (&self.prepare, 0), buffers);
+        let kernel = &self.preparation.sort;
+        let group = bind_group(&self.context.device, "prepare", (kernel, 0), buffers);
         let keeps = u32::from(sort.keeps_keys);
         let flags = u32::from(sort.iota) | keeps << 1 | keeps << 2;
-        let [first_key, first_payload, first_count] = sort.firsts();
+        let [first_key, first_payload, first_count] = sort.begins();
         let host = [first_key, first_payload, first_count, flags];
-        self.dispatch_with_host_parameters(pass, &self.prepare, &group, self.digits(), (sort.most, host))
+        self.dispatch_with_host_parameters(pass, kernel, &group, self.digits(), (sort.most, host))
     }
 
     fn record_copy(&self, pass: &mut wgpu::ComputePass<'_>, sort: &RecordedSort, takes_immediates: bool) {
@@ -484,8 +508,8 @@ impl Recorder {
         if takes_immediates {
             pass.set_immediates(0, bytemuck::cast_slice(&[sort.most, 0]));
         } else {
-            let slot = self.digits() + 2;
-            pass.set_bind_group(1, &sort.scratch.arguments, &[slot * ALIGNMENT as u32, 0]);
+            let offset = copy_slot(self.digits()) * ALIGNMENT as u32;
+            pass.set_bind_group(1, &sort.scratch.arguments, &[offset, 0]);
         }
         let words = u64::from(sort.most) * sort.elements.keys.each / 4;
         let most = self.context.info.limits.workgroups_per_dimension.min(MOST);
@@ -493,8 +517,20 @@ impl Recorder {
     }
 }
 
+/// Returns the byte table, bound once for each byte of the parameters of `prepare` and of other kernels.
+fn byte_table(context: &Context, prepare: &ComputePipeline) -> Result<wgpu::BindGroup, Error> {
+    let mut table = vec![0_u8; (BYTES * ALIGNMENT) as usize];
+    for (byte, entry) in table.chunks_mut(ALIGNMENT as usize).enumerate() {
+        entry[0] = byte as u8;
+    }
+    let table = context.filled("bytes", &table, wgpu::BufferUsages::UNIFORM)?;
+    // Shaders take uniforms in whole vectors, so the least binding is 16 bytes.
+    let bindings = (0..8).map(|byte| (byte, begin_of(&table, 16)));
+    Ok(bind_group(&context.device, "bytes", (prepare, 1), bindings))
+}
+
 /// Returns the result of `work`, or false if wgpu panics because it lacks an object of another instance.
-fn knows(work: impl FnOnce() -> bool) -> bool {
+fn is_of_instance(work: impl FnOnce() -> bool) -> bool {
     // Unwinding is safe: before the panic wgpu only reserves an id.
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(false)
 }

@@ -9,12 +9,12 @@ use gpusort_planner::plan::{
     unique_words,
 };
 
-use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES, Slice};
+use super::{ALIGNMENT, ARGUMENTS, Recorder, SLICES, Slice, group_slot};
 use crate::bindings::{begin_of, bind_group, whole};
 use gpusort_base::error::Error;
 
 /// Bytes of the placeholder, bound in place of absent buffers.
-const NOTHING: u64 = 4;
+const PLACEHOLDER_BYTES: u64 = 4;
 
 /// The elements and the operations of a recorder.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct Scratch {
     /// `unique.wgsl`; and the auxiliary buffers of kernels, by their own names.
     buffers: Vec<(&'static str, wgpu::Buffer)>,
     /// The placeholder: a word, bound in place of absent buffers.
-    pub(super) nothing: wgpu::Buffer,
+    pub(super) placeholder: wgpu::Buffer,
     pub(super) parameters: wgpu::Buffer,
     pub(super) arguments: wgpu::BindGroup,
     pub(super) sort: CachedPlans,
@@ -62,7 +62,7 @@ impl Scratch {
     /// Returns true if wgpu compares a buffer equal to one of the workspace: the caller's buffer
     /// then belongs to another wgpu instance.
     pub(crate) fn holds(&self, buffer: &wgpu::Buffer) -> bool {
-        *buffer == self.nothing || self.buffers.iter().any(|(_, own)| own == buffer)
+        *buffer == self.placeholder || self.buffers.iter().any(|(_, own)| own == buffer)
     }
 
     /// The buffer of this name.
@@ -72,12 +72,12 @@ impl Scratch {
 
     /// Binds the buffer of this name, or the placeholder.
     pub(super) fn named(&self, name: &str) -> wgpu::BufferBinding<'_> {
-        whole(self.find(name).unwrap_or(&self.nothing))
+        whole(self.find(name).unwrap_or(&self.placeholder))
     }
 
     /// Binds a caller's slice, or the placeholder.
     pub(super) fn bound<'a>(&'a self, slice: Option<Slice<'a>>) -> wgpu::BufferBinding<'a> {
-        slice.map_or_else(|| whole(&self.nothing), Slice::binding)
+        slice.map_or_else(|| whole(&self.placeholder), Slice::binding)
     }
 }
 
@@ -107,7 +107,7 @@ impl Planners {
     }
 
     fn parameter_bytes(&self) -> u64 {
-        u64::from(self.sort.transform.digits() + 3 + MOST_GROUPS) * ALIGNMENT
+        u64::from(group_slot(self.sort.transform.digits(), MOST_GROUPS)) * ALIGNMENT
     }
 
     fn plans(&self, capacity: u32) -> Result<Plans, Error> {
@@ -143,7 +143,7 @@ impl Planners {
         }
         let fixed = 16 * (1 + u64::from(argsort.is_some()));
         let bytes = buffers.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        let bytes = bytes + NOTHING + self.parameter_bytes() + fixed;
+        let bytes = bytes + PLACEHOLDER_BYTES + self.parameter_bytes() + fixed;
         Ok(Plans { sort, argsort, buffers, bytes })
     }
 }
@@ -202,7 +202,7 @@ impl Recorder {
                 sort: planned(&self.planners.sort, plans.sort)?,
                 argsort: argsort.map(|(callers, plans)| planned(callers, plans)).transpose()?,
                 buffers: plans.buffers.iter().map(named).collect::<Result<_, Error>>()?,
-                nothing: buffer("nothing", NOTHING)?,
+                placeholder: buffer("nothing", PLACEHOLDER_BYTES)?,
                 parameters,
                 bytes: plans.bytes,
             })

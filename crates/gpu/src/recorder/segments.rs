@@ -32,7 +32,7 @@ pub(crate) struct Ranges<'a> {
 }
 
 /// The kernels that find segments.
-pub(super) struct Finder {
+pub(super) struct SegmentFinder {
     begin: ComputePipeline,
     classify: ComputePipeline,
     number_rows: ComputePipeline,
@@ -40,7 +40,7 @@ pub(super) struct Finder {
     check: ComputePipeline,
 }
 
-impl Finder {
+impl SegmentFinder {
     /// The kernels for the elements of `callers`, each made by `kernel` from its name, text and buffers.
     pub(super) fn new(
         callers: &CallerPlans,
@@ -98,39 +98,57 @@ impl Recorder {
             (8, scratch.named("segment_classes")),
         ];
         let filled = bind_group(device, "segments", (&finder.fill, 0), buffers);
-        let mut dispatch = |kernel: &_, group: &_, workgroups, host| {
-            self.dispatch_with_host_parameters(&mut pass, kernel, group, workgroups, (n, host))
-        };
-        let [first_key, first_payload, _] = sort.firsts();
-        let (first_offset, iota) = (first(offsets), u32::from(sort.iota));
-        let of_each = |number: u32| number.div_ceil(WORKGROUP).max(1);
+        let [first_key, first_payload, _] = sort.begins();
         if let Some((offsets, segments)) = offsets.zip(segments) {
-            let buffers = [
-                (0, whole(found)),
-                (1, scratch.named("keys")),
-                (2, offsets.binding()),
-                (3, scratch.bound(sort.elements.values.filter(|_| sort.iota))),
-                (7, whole(&scratch.parameters)),
-            ];
-            let group = bind_group(device, "segments found", (&finder.begin, 0), buffers);
-            dispatch(&finder.begin, &group, 1, [0; 4])?;
-            let (kernel, host) = if is_short {
-                (&finder.check, [first_offset, first_key, first_payload, 0])
-            } else {
-                (&finder.classify, [first_offset, first_payload, iota, 0])
-            };
-            dispatch(kernel, &group, of_each(segments), host)?;
+            self.record_offset_checks(&mut pass, sort, (finder, found), (offsets, segments), is_short)?;
         } else {
-            let host = longest.to_le_bytes().map(u32::from);
-            dispatch(&finder.number_rows, &filled, of_each(n / longest.max(1)), host)?;
+            let (rows, host) = (n / longest.max(1), longest.to_le_bytes().map(u32::from));
+            let (kernel, workgroups) = (&finder.number_rows, workgroups_of(rows));
+            self.dispatch_with_host_parameters(&mut pass, kernel, &filled, workgroups, (n, host))?;
         }
         if !is_short {
             let has_long = longest > self.longest_row();
             let long = if has_long { most_long_segments(n, &callers.limits) } else { 0 };
-            let host = [first_offset, first_key, first_payload, iota];
-            dispatch(&finder.fill, &filled, long.clamp(1, MOST_FILLING), host)?;
+            let host = [first(offsets), first_key, first_payload, sort.iota.into()];
+            let workgroups = long.clamp(1, MOST_FILLING);
+            self.dispatch_with_host_parameters(&mut pass, &finder.fill, &filled, workgroups, (n, host))?;
         }
         let sort = RecordedSort { offsets, ..*sort };
         self.record_passes(&mut pass, &sort, plan.dispatches(), false)
     }
+
+    /// Records kernels that check the offsets of segments; they also list the segments by their lengths, unless all
+    /// are short. `found` receives the description of the segments.
+    fn record_offset_checks(
+        &self,
+        pass: &mut wgpu::ComputePass<'_>,
+        sort: &RecordedSort,
+        (finder, found): (&SegmentFinder, &wgpu::Buffer),
+        (offsets, segments): (Slice, u32),
+        are_short: bool,
+    ) -> Result<(), Error> {
+        let scratch = sort.scratch;
+        let buffers = [
+            (0, whole(found)),
+            (1, scratch.named("keys")),
+            (2, offsets.binding()),
+            (3, scratch.bound(sort.elements.values.filter(|_| sort.iota))),
+            (7, whole(&scratch.parameters)),
+        ];
+        let group = bind_group(&self.context.device, "segments found", (&finder.begin, 0), buffers);
+        self.dispatch_with_host_parameters(pass, &finder.begin, &group, 1, (sort.most, [0; 4]))?;
+        let [first_key, first_payload, _] = sort.begins();
+        let (kernel, host) = if are_short {
+            (&finder.check, [offsets.first(), first_key, first_payload, 0])
+        } else {
+            (&finder.classify, [offsets.first(), first_payload, sort.iota.into(), 0])
+        };
+        let workgroups = workgroups_of(segments);
+        self.dispatch_with_host_parameters(pass, kernel, &group, workgroups, (sort.most, host))
+    }
+}
+
+/// Returns the number of workgroups with an invocation for each segment; at least one.
+fn workgroups_of(segments: u32) -> u32 {
+    segments.div_ceil(WORKGROUP).max(1)
 }

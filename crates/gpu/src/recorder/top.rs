@@ -14,8 +14,8 @@ use crate::bindings::{bind_group, whole};
 use gpusort_base::error::Error;
 
 impl Recorder {
-    /// Records passes that leave the first `k` elements in order at the beginning, and the other
-    /// elements behind them.
+    /// Records passes that leave the first `k` elements in order at the beginning; the elements after them are
+    /// unspecified.
     ///
     /// # Errors
     ///
@@ -36,11 +36,17 @@ impl Recorder {
         if !takes_immediates {
             let buffers = [(0, whole(&sort.scratch.parameters)), (1, self.count(sort.count))];
             // Both kernels have these buffers.
-            let group = bind_group(&self.context.device, "top", (&self.prepare_top, 0), buffers);
-            let [first_key, first_payload, first_count] = sort.firsts();
+            let group = bind_group(&self.context.device, "top", (&self.preparation.top, 0), buffers);
+            let [first_key, first_payload, first_count] = sort.begins();
             let host = [first_key, first_payload, first_count, sort.iota.into()];
-            self.dispatch_with_host_parameters(&mut pass, &self.prepare_top, &group, 1, (sort.most, host))?;
-            self.dispatch_with_host_parameters(&mut pass, &self.want, &group, 1, (k, [0; 4]))?;
+            self.dispatch_with_host_parameters(
+                &mut pass,
+                &self.preparation.top,
+                &group,
+                1,
+                (sort.most, host),
+            )?;
+            self.dispatch_with_host_parameters(&mut pass, &self.preparation.top_k, &group, 1, (k, [0; 4]))?;
         }
         self.record_passes(&mut pass, sort, plan.dispatches(), takes_immediates)?;
         drop(pass);
