@@ -203,8 +203,7 @@ fn block_size<K>(n: usize) -> usize {
     (n / (2 * parallel::threads())).clamp(LEAST, BLOCK / size_of::<K>())
 }
 
-/// Returns splitters with zeros in the lowest `ignored` bits, and for each bucket between them true if its
-/// keys are all equal.
+/// Returns splitters whose lowest `ignored` bits are 0, and for each bucket whether its keys are all equal.
 fn splitters<P: Piece>(pieces: &[P], n: usize, ignored: u32) -> (Vec<u64>, Vec<bool>) {
     let buckets = (n * size_of::<P::Item>() / BUCKET).max(2 * parallel::threads()).min(MOST);
     let greatest = u64::MAX >> (u64::BITS - 8 * size_of::<P::Item>() as u32) >> ignored;

@@ -57,7 +57,7 @@ impl SampledBuckets {
     fn new(prefix: Prefix, sample: &[u64], buckets: usize) -> Self {
         let share = (sample.len() / buckets).max(1);
         let (mut cuts, mut bucket, mut filled) = (Vec::with_capacity(prefix.count), 0, 0);
-        // True if the current bucket has digit values, even without a sampled key.
+        // True once the current bucket has a digit value, even one that no sampled key has.
         let mut begun = false;
         for size in prefix.histogram(sample) {
             if size > 2 * share {
@@ -136,7 +136,7 @@ pub(super) fn sort_buckets<T: Item, R: Send>(
 pub(super) enum Buckets {
     /// The keys of each bucket are all equal.
     Sorted,
-    /// Buckets of these sizes.
+    /// Buckets with these numbers of elements, not sorted yet.
     Unsorted(Vec<usize>),
 }
 

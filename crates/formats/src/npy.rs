@@ -87,7 +87,7 @@ impl Header {
 
 /// NumPy's name of a type, without the byte order.
 fn kind(element: ElementType) -> String {
-    // Ours begin with the same letters.
+    // Our names begin with NumPy's letter: u, i or f. A type without such a name needs its own case here.
     format!("{}{}", &element.name()[..1], element.bytes())
 }
 

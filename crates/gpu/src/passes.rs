@@ -22,9 +22,9 @@ use super::recording::Recording;
 use super::timestamps::Timestamps;
 use gpusort_base::error::Error;
 
-/// Runs `plan` on the elements in `buffers` and waits for it. If `each`, returns the time of each
-/// dispatch; otherwise the time of each submit, from timestamps at its beginning and end. All
-/// dispatches run, even if the elements are in order earlier.
+/// Runs `plan` on the elements in `buffers` and waits for it. Returns the time of each dispatch if `each` is true,
+/// otherwise of each submit, from timestamps at its beginning and end. All dispatches run, even if the elements are
+/// in order earlier.
 ///
 /// # Errors
 ///

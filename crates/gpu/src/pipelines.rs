@@ -118,7 +118,7 @@ impl Pipelines {
         // - Offsets of segments that are out of order or beyond the keys are found by a checked kernel,
         //   after which nothing is sorted. They stay the same until the sort ends: no kernel of the sort
         //   writes to the buffer of the offsets (`Misuse::OneBuffer`).
-        // - Accesses to workgroup memory stay inside it, by the same checks.
+        // - Accesses to workgroup memory stay inside it, by `KernelSpec::check`.
         // - Loops end: their turns are limited by the bits of a number, by an invocation's elements of a
         //   tile or a run, or by the number of tiles.
         // - No divisor is 0.

@@ -19,7 +19,7 @@ pub struct Buffers {
     n: u32,
     /// True if iota is written before the plan.
     pub(super) needs_iota: bool,
-    /// Where iota begins.
+    /// The position that iota writes for the first element.
     pub(super) from: u32,
     /// The array that receives the upload.
     front: Array,

@@ -10,7 +10,8 @@ use crate::named;
 pub enum Algorithm {
     /// Batcher's bitonic sort: n·log²n comparisons in log₂n(log₂n+1)/2 steps.
     Bitonic,
-    /// Odd-even transposition (brick) sort: n phases of n/2 comparisons between neighbours.
+    /// Odd-even transposition (brick) sort: n phases of n/2 comparisons between neighbours. Not Batcher's
+    /// odd-even merge sort, which is another network.
     OddEven,
     /// Least-significant-digit radix sort: one pass over the data per digit.
     Radix,

@@ -40,7 +40,7 @@ pub enum Misuse {
         slice: &'static str,
         /// Elements in the slice.
         holds: u64,
-        /// The count.
+        /// The number of elements that the slice must hold.
         count: u64,
     },
     /// The slice exceeds the device's limit of a binding.

@@ -229,7 +229,7 @@ impl Error {
         Self { hint: None, ..self }
     }
 
-    /// Replaces the place of an input.
+    /// Names the input of the error, as `file:line`.
     #[must_use]
     pub fn at(mut self, place: String) -> Self {
         if let ErrorKind::Input { name, .. } = &mut self.kind {

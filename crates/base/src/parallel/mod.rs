@@ -203,7 +203,8 @@ pub fn each(range: Range<usize>, work: &(dyn Fn(usize) + Sync)) {
     if ALONE.load(Ordering::Relaxed) { range.for_each(work) } else { halves(range, work) }
 }
 
-/// Returns true if `holds` is true for all numbers of the range. Tests them in parallel; ends early otherwise.
+/// Returns true if `holds` is true for all numbers of the range. Tests them in parallel; stops soon after a
+/// false one.
 pub fn all(range: Range<usize>, holds: &(dyn Fn(usize) -> bool + Sync)) -> bool {
     let is_lost = AtomicBool::new(false);
     each(range, &|number| {

@@ -202,7 +202,7 @@ pub trait RowColumn: Sized {
     fn argsort(sorter: &Sorter, columns: &[Self], first: Option<usize>) -> Result<(Vec<u32>, Report), Error>;
 }
 
-/// The result of a request at its place, usually on a device.
+/// A result in memory, or still on a GPU.
 pub struct Ordered<'s> {
     place: Place<'s>,
     count: usize,

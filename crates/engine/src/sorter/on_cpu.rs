@@ -9,7 +9,7 @@ use gpusort_base::clock::Instant;
 use gpusort_base::error::Error;
 use gpusort_cpu::{self as cpu, Piece};
 
-/// Does a job on all cores.
+/// Sorts the keys of a job on all cores: the first few, by a named network, or by the fast sort.
 pub(super) fn sort(job: DeviceJob, progress: Progress) -> Result<Ordered<'static>, Error> {
     let DeviceJob { keys, result, first, method } = job;
     let keys = keys.collect()?;

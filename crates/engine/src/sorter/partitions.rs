@@ -265,7 +265,7 @@ fn sort_partitions<R: Send>(
     }
 }
 
-/// Sorts one partition after another on a GPU, until no partition is left or may come back.
+/// Sorts one partition after another on a GPU, until none is left and no failing GPU can return one.
 fn worker(
     state: &Mutex<State>,
     changed: &Condvar,
@@ -344,7 +344,7 @@ fn merged_positions<W: KeyWidth>(keys: &[W], results: Vec<(usize, KeyBuf<'static
     cpu::records(&merged(results.into_iter().map(pairs).collect()))
 }
 
-/// Merges sorted runs.
+/// Merges sorted runs into one vector; a single run is taken as it is.
 fn merged<T: Item>(mut runs: Vec<Cow<[T]>>) -> Vec<T> {
     if runs.len() == 1 {
         return runs.swap_remove(0).into_owned();

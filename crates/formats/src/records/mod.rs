@@ -90,12 +90,13 @@ pub fn write_text(
             let elements = keys.iter().map(|key| key.bits(map));
             let bits = elements.clone().map(wide);
             match (order.element.layout(), form) {
-                ((16, Encoding::Float { .. }), _) => {
+                ((16, Encoding::Float { exponent: 5 }), _) => {
                     bits.for_each(|bits| push_half(f16::from_bits(bits as u16), lines));
                 }
                 ((32, Encoding::Float { .. }), _) => {
                     bits.for_each(|bits| push_float(f32::from_bits(bits as u32), lines));
                 }
+                ((16, Encoding::Float { .. }), _) => unreachable!("f16 is the only float of 16 bits"),
                 ((_, Encoding::Float { .. }), Print::Shortest) => {
                     bits.for_each(|bits| push_float(f64::from_bits(bits), lines));
                 }

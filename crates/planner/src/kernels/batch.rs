@@ -91,7 +91,7 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// The errors of [`Self::new`]; several rows in one invocation.
+    /// The errors of [`Self::new`]; rows so short that one invocation would hold several.
     pub fn listed(tile: FusedTile, group: Group, iota: bool) -> Result<Self, Error> {
         let (first, last) = group.log2;
         in_range("for log2 of the elements in the longest row", last, first..=tile.log2())?;

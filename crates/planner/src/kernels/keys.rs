@@ -16,7 +16,7 @@ use crate::key::{ElementType, Encoding};
 pub enum Keys {
     /// Keys, in arrays of our own.
     Own,
-    /// A caller's elements, in arrays that begin at the beginnings of their bindings.
+    /// A caller's elements; each array begins where its binding begins.
     Elements(KeyTransform),
     /// A caller's elements, in slices that begin anywhere. Arguments are in a buffer.
     Slices(KeyTransform),

@@ -18,7 +18,7 @@ use crate::error::{Error, at_most, in_range};
 use crate::item::Item;
 use crate::limits::Limits;
 
-/// The division of a merge's tiles.
+/// A tile of a merge: its invocations, and the elements of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MergeTile {
     invocations_log2: u32,

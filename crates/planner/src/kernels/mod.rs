@@ -170,7 +170,8 @@ trait KernelSpec {
 /// Makes the enum of kernels, and forwards calls to their interfaces.
 macro_rules! kernels {
     ($($(#[$doc:meta])* $name:ident($spec:ty) = $file:literal,)*) => {
-        /// The operation of a dispatch on the elements. The file with the kernel's name in `shaders/` is its WGSL.
+        /// The operation of a dispatch on the elements. Its WGSL is the file, files or folder with this name in
+        /// `shaders/`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Kernel { $($(#[$doc])* $name($spec),)* }
 
@@ -213,9 +214,9 @@ kernels! {
     Step(Step) = "step",
     /// `transpose`: rows in workgroup memory, and transpositions.
     Transpose(Transpose) = "transpose",
-    /// `top`: tiles in registers, reduced to their best elements.
+    /// `top`: tiles in registers, reduced to their smallest elements.
     Top(Top) = "top",
-    /// `radix`: digits counted, and elements distributed by one.
+    /// `radix`: digits counted, and elements distributed by a digit.
     Radix(Radix) = "radix",
     /// `select`: the first elements of the sorted order, as they came.
     Select(Select) = "select",
@@ -405,7 +406,7 @@ pub struct Dispatch {
 getters! { Dispatch {
     /// The operation.
     kernel: Kernel,
-    /// The first element.
+    /// The first element that the dispatch works on.
     first: u32,
     /// The number of elements.
     count: u32,

@@ -12,8 +12,8 @@
 //! fused        [──────────────────────] [───────] [───────] … and so do several steps between tiles
 //! ```
 //!
-//! No GPU API appears here. [`interpreter`] performs any plan, which is how variants
-//! are tested without a GPU and how the CPU runs a network.
+//! No GPU API appears here. [`interpreter`] performs any plan, so variants are tested without a GPU, and traces
+//! show each pass. (The CPU's own networks are in `crates/cpu/src/network.rs`.)
 //!
 //! # Plans are right by construction
 //!
@@ -121,7 +121,7 @@ getters! { Plan {
     room: u32,
     /// Elements that the second array must hold; 0 if none is needed.
     other_room: u32,
-    /// Returns true for phases of odd-even sort: after two phases without a change, all later phases change nothing.
+    /// True if the plan consists of phases of odd-even sort, which may end after two phases without a swap.
     ends_early: bool,
 } }
 

@@ -35,7 +35,7 @@ pub fn best_variant(algorithm: Algorithm, n: usize, shape: Shape, limits: &Limit
 pub struct Tuning {
     /// The division of a tile to be sorted.
     pub sort_tile: FusedTile,
-    /// The division of a tile in the later passes; no larger than `sort_tile`.
+    /// The tile of all passes but the first; no larger than `sort_tile`.
     pub tile: FusedTile,
     /// A pass accesses memory in runs of at least 2^`run_log2` elements: shorter runs leave more of
     /// a tile's bits for steps.
@@ -71,14 +71,14 @@ impl Tuning {
         };
         let (sort_tile, tile) = (fitted(sort_tile, stages, limits), fitted(tile, stages, limits));
         let tile = if tile.log2() > sort_tile.log2() { sort_tile } else { tile };
-        // Two-word keys make runs of equal bytes with half the elements.
+        // A run of two-word keys has half the elements, and so the same bytes.
         let run_log2 = run_log2.min(if shape.key == KeyWords::One { 4 } else { 3 });
         let region_log2 = (region_bytes / shape.bytes()).ilog2();
         Self { sort_tile, tile, run_log2, region_log2 }
     }
 }
 
-/// Returns a tile of 2^`log2` elements; half of its bits are the bits of an invocation's registers.
+/// Returns a tile of 2^`log2` elements; each invocation holds about the square root of that number.
 ///
 /// # Errors
 ///

@@ -145,7 +145,7 @@ const MOST_SAMPLES: u64 = 8192;
 const SAMPLE_WORDS: u64 = 16;
 
 /// Elements of a window for each invocation.
-const EACH: u32 = 8;
+const ELEMENTS_PER_INVOCATION: u32 = 8;
 
 /// The maximum number of keys that share the chosen leading digits with a key, on average.
 const MATES: f64 = 24.0;
@@ -175,7 +175,7 @@ impl Radix {
         Self { tile, work, digit, digits, chunk, iota, drops_keys, scope, is_rare }
     }
 
-    /// Returns the maximum number of segments.
+    /// Returns the most segments of the scope that `count` elements can have; 0 unless the scope is segments.
     fn segments(&self, count: u32) -> u32 {
         match self.scope {
             Scope::All | Scope::Leading(_) => 0,
@@ -191,7 +191,7 @@ impl Radix {
     /// Returns the bytes of workgroup memory for a window of this number of invocations.
     pub(crate) fn window_bytes(window: u32, shape: Shape) -> u64 {
         // Includes a gap after the elements of each invocation, and a word per round for its movements.
-        u64::from(window) * u64::from(EACH + 1) * shape.bytes() + 12 * 4
+        u64::from(window) * u64::from(ELEMENTS_PER_INVOCATION + 1) * shape.bytes() + 12 * 4
     }
 
     /// Returns true if the pass ranks elements by a digit.
@@ -210,12 +210,12 @@ impl Radix {
 
     /// Returns the maximum number of runs of equal prefixes that no window holds.
     fn most_runs(window: u32, count: u32) -> u64 {
-        u64::from(segments::most_segments(count, window * EACH))
+        u64::from(segments::most_segments(count, window * ELEMENTS_PER_INVOCATION))
     }
 
     /// Returns the number of windows in `count` elements.
     fn windows(window: u32, count: u32) -> u64 {
-        let most = window * EACH;
+        let most = window * ELEMENTS_PER_INVOCATION;
         u64::from(count.div_ceil(most - most / 16))
     }
 
@@ -525,7 +525,7 @@ impl KernelSpec for Radix {
     fn module(&self, shape: Shape, keys: Keys) -> Module {
         let (entry_point, text) = self.text(shape, keys);
         let Subgroups { smallest, largest, .. } = self.tile.subgroups;
-        let in_groups = self.tile.matching == Matching::Groups;
+        let without_subgroups = self.tile.matching == Matching::Groups;
         let stalled = match self.work {
             RadixWork::Sweep(Some(StalledTile { tile, late })) => (tile, late.into()),
             // No tile has this number.
@@ -534,7 +534,7 @@ impl KernelSpec for Radix {
         let in_order = self.tile.fifo_dispatch;
         let counters = self.tile.most_subgroups() * RADIX;
         // One sum for each subgroup, or for each invocation without subgroups.
-        let sums = if in_groups { self.tile.invocations } else { self.tile.most_subgroups() };
+        let sums = if without_subgroups { self.tile.invocations } else { self.tile.most_subgroups() };
         let constants = vec![
             ("TILE_SIZE", 1),
             ("DIGITS", self.digits),
@@ -561,7 +561,7 @@ impl KernelSpec for Radix {
             ("MATES", MATES as u32),
             ("SPARED", SPARED as u32),
             ("WINDOW_INVOCATIONS", self.window().unwrap_or(0)),
-            ("EACH", EACH),
+            ("EACH", ELEMENTS_PER_INVOCATION),
             ("ELEMENT_WORDS", shape.words()),
         ];
         Module { entry_point, constants, text }
