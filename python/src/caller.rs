@@ -107,7 +107,7 @@ pub(crate) const ROWS: Shape = Shape { key: KeyWords::Two, payload: true };
 /// The requested number of threads, if any.
 pub(crate) type Threads = Option<i64>;
 
-/// At least 1, and at most the number of cores.
+/// Checks a number of threads, and lowers it to the number of cores.
 pub(crate) fn threads_of(threads: i64) -> PyResult<usize> {
     match usize::try_from(threads) {
         Ok(threads) if threads > 0 => Ok(threads.min(parallel::cores())),
@@ -143,7 +143,7 @@ pub(crate) fn finished<T: Send>(
     threads: Threads,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    py.detach(|| within(threads, || guarded(work)))?
+    py.detach(|| with_threads(threads, || guarded(work)))?
 }
 
 /// The interval between checks for signals, and between reports of progress.
@@ -164,7 +164,7 @@ pub(crate) fn waited<T: Send>(
     let work = move || {
         // Dropped at the end.
         let _sender = sender;
-        within(threads, || guarded(work)).flatten()
+        with_threads(threads, || guarded(work)).flatten()
     };
     let waiting = Mutex::new(Some(work));
     let run = || lock(&waiting).take().map(|work| work());
@@ -193,7 +193,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
 }
 
 /// Runs `work` with these threads.
-fn within<T>(threads: Threads, work: impl FnOnce() -> T) -> PyResult<T> {
+fn with_threads<T>(threads: Threads, work: impl FnOnce() -> T) -> PyResult<T> {
     match threads {
         None => Ok(work()),
         Some(threads) => parallel::within(threads_of(threads)?, work).map_err(PyOSError::new_err),
