@@ -17,13 +17,13 @@ use crate::caller::{Array, ROWS, Threads, finished, order, sorter, unlocked};
 use crate::device::{Device, cpu};
 use crate::errors::exception;
 
-/// An axis: rows of `row` elements with a stride of `inner`, the number of interleaved rows. The result of a
-/// row has `made` elements.
+/// An axis: rows of `row_len` elements with a stride of `inner`, the number of interleaved rows. The result of a
+/// row has `result_len` elements.
 #[derive(Clone, Copy)]
 struct Axis {
-    row: usize,
+    row_len: usize,
     inner: usize,
-    made: usize,
+    result_len: usize,
 }
 
 /// Makes a result of a row.
@@ -31,12 +31,13 @@ type OfRow<'a, T, R> = dyn Fn(&[T], &mut [R]) -> Result<(), Error> + Sync + 'a;
 
 impl Axis {
     /// The axis of arrays of these lengths.
-    fn new([row, inner, made]: [usize; 3], elements: usize, results: usize) -> PyResult<Self> {
-        let rows = elements.checked_div(row).unwrap_or(0);
-        if rows * row != elements || rows * made.min(row) != results || !rows.is_multiple_of(inner.max(1)) {
+    fn new([row_len, inner, result_len]: [usize; 3], elements: usize, results: usize) -> PyResult<Self> {
+        let (rows, result_len) = (elements.checked_div(row_len).unwrap_or(0), result_len.min(row_len));
+        let is_whole = rows * row_len == elements && rows * result_len == results;
+        if !is_whole || !rows.is_multiple_of(inner.max(1)) {
             return Err(PyValueError::new_err("arrays do not have so many rows"));
         }
-        Ok(Self { row, inner, made: made.min(row) })
+        Ok(Self { row_len, inner, result_len })
     }
 
     /// Calls `of_row` for each row of the source and its result, on all cores unless `is_in_turn`.
@@ -49,44 +50,44 @@ impl Axis {
     ) -> Result<(), Error> {
         /// Elements worth a thread.
         const PART: usize = 1 << 15;
-        let Self { row, inner, made } = self;
+        let Self { row_len, inner, result_len } = self;
         if results.is_empty() {
             return Ok(());
         }
         if inner == 1 {
-            let of_rows = |(rows, made_of): (&[T], &mut [R])| {
-                let mut rows = rows.chunks(row).zip(made_of.chunks_mut(made));
-                rows.try_for_each(|(row, made)| of_row(row, made))
+            let of_rows = |(rows, results): (&[T], &mut [R])| {
+                let mut rows = rows.chunks(row_len).zip(results.chunks_mut(result_len));
+                rows.try_for_each(|(row, result)| of_row(row, result))
             };
-            if is_in_turn || source.len() == row {
+            if is_in_turn || source.len() == row_len {
                 return of_rows((source, results));
             }
-            let group = (PART / row).max(1);
-            let parts = source.chunks(group * row).zip(results.chunks_mut(group * made));
+            let group = (PART / row_len).max(1);
+            let parts = source.chunks(group * row_len).zip(results.chunks_mut(group * result_len));
             return map_parts(parts, of_rows).into_iter().collect();
         }
         // Adjacent rows share cache lines.
-        let width = (PART / row).clamp(1, 16).min(inner);
-        let blocks = (0..source.len() / (row * inner))
+        let width = (PART / row_len).clamp(1, 16).min(inner);
+        let blocks = (0..source.len() / (row_len * inner))
             .flat_map(|outer| (0..inner).step_by(width).map(move |first| (outer, first)));
         let places = Places::of_all(results);
         let of_block = |(outer, first): (usize, usize)| {
             let width = width.min(inner - first);
-            let mut rows = Vec::with_capacity(width * row);
+            let mut rows = Vec::with_capacity(width * row_len);
             for column in first..first + width {
-                rows.extend((0..row).map(|at| source[(outer * row + at) * inner + column]));
+                rows.extend((0..row_len).map(|at| source[(outer * row_len + at) * inner + column]));
             }
-            let mut results = vec![R::default(); width * made];
-            for (row, made) in rows.chunks(row).zip(results.chunks_mut(made)) {
-                of_row(row, made)?;
+            let mut of_rows = vec![R::default(); width * result_len];
+            for (row, result) in rows.chunks(row_len).zip(of_rows.chunks_mut(result_len)) {
+                of_row(row, result)?;
             }
-            for at in 0..made {
+            for at in 0..result_len {
                 for column in 0..width {
-                    let place = (outer * made + at) * inner + first + column;
+                    let place = (outer * result_len + at) * inner + first + column;
                     // SAFETY:
                     // - `place` is in `places`, borrowed until all blocks are done.
                     // - Each block has its own columns.
-                    unsafe { places.write(place, results[column * made + at]) };
+                    unsafe { places.write(place, of_rows[column * result_len + at]) };
                 }
             }
             Ok(())
@@ -122,25 +123,25 @@ pub(crate) fn sort(
     let sorter = sorter(device, threads, row, Shape::of(result.element, false))?;
     by_element!(result.element, T => {
         let work = || {
-        let elements = result.elements_mut::<T>();
-        let is_on_gpu = sorter.started().is_some();
-        let sort = |row: &mut [T]| {
-            if is_on_gpu {
-                sorter.sort_as(row, order).map(drop)
-            } else {
-                // This makes no report, and thus reads no clock.
-                sort_on_cpu(row, order);
-                Ok(())
-            }
-        };
-        let Some(source) = &source else {
-            return elements.chunks_mut(row.max(1)).try_for_each(sort);
-        };
-        axis.each(source.elements::<T>(), elements, is_on_gpu, &|row, sorted| {
-            // All cores copy, since touching new memory takes longer than the sort.
-            map_into(row, sorted, |&element| element);
-            sort(sorted)
-        })
+            let elements = result.elements_mut::<T>();
+            let is_on_gpu = sorter.started().is_some();
+            let sort = |row: &mut [T]| {
+                if is_on_gpu {
+                    sorter.sort_as(row, order).map(drop)
+                } else {
+                    // This makes no report, and thus reads no clock.
+                    sort_on_cpu(row, order);
+                    Ok(())
+                }
+            };
+            let Some(source) = &source else {
+                return elements.chunks_mut(row.max(1)).try_for_each(sort);
+            };
+            axis.each(source.elements::<T>(), elements, is_on_gpu, &|row, sorted| {
+                // All cores copy, since touching new memory takes longer than the sort.
+                map_into(row, sorted, |&element| element);
+                sort(sorted)
+            })
         };
         // In place, an interrupted sort would lose elements.
         if is_same { finished(py, threads, work) } else { unlocked(py, n, threads, work) }
