@@ -90,7 +90,9 @@ impl Step {
 
     /// Returns the pairs inside n positions, in the order of their numbers.
     pub fn within(self, n: u64) -> impl Iterator<Item = Comparison> {
-        (0..self.comparisons(n)).map(move |c| self.comparison(c)).filter(move |pair| pair.low.max(pair.high) < n)
+        (0..self.comparisons(n))
+            .map(move |c| self.comparison(c))
+            .filter(move |pair| pair.low.max(pair.high) < n)
     }
 
     /// Returns the number of pairs inside n positions.
