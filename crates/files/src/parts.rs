@@ -155,9 +155,10 @@ impl<'a> Parts<'a> {
                 let mut next = some(chunks)?;
                 reading += start.elapsed();
                 while let Some(text) = next {
-                    // While there is room for all rows of this text, the next one is read as they are grouped.
+                    // While there is room for all rows of this text and of the next one, that one is read meanwhile.
                     let [rows, bytes] = groups.size();
-                    let longer = bytes + text.size();
+                    let longer =
+                        bytes + 2 * text.size().max(self.budget.step(chunks.bytes).min(BLOCK) as u64);
                     let has_room = !is_full(chunks, [rows * longer / bytes.max(1), longer]);
                     next = thread::scope(|scope| {
                         let read = has_room.then(|| parallel::meanwhile(scope, || some(chunks)));
