@@ -250,13 +250,13 @@ pub(crate) fn merge<W: KeyWidth + itoa::Integer>(
     let mut runs = sources.into_iter().map(run).collect::<Result<Vec<_>, Error>>()?;
     let write = |keys: Vec<W>| form.write(&keys.into(), order, to, |_| {}).map_err(|error| to.failed(error));
     let mut last = None;
-    let merge = |runs: &mut [Run<W>], left| Ok(merge_some(runs, selection.unique, left, &mut last));
+    let merge = |runs: &mut [Run<W>], left| Ok(merge_step(runs, selection.unique, left, &mut last));
     merge_runs(&mut runs, selection, merge, write, progress)
 }
 
 /// Merges at most `left` keys in memory that no unread key can precede. With `unique`, drops keys that
 /// repeat the key before; `last` is the key before the first one.
-fn merge_some<W: KeyWidth>(
+fn merge_step<W: KeyWidth>(
     runs: &mut [Run<W>],
     unique: bool,
     left: u64,

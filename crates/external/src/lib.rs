@@ -41,7 +41,7 @@ use gpusort_order::key::KeyWords;
 pub use self::disorder::{Disorder, Last, not_sorted};
 pub use self::elements::{ElementForm, Elements, Source};
 pub use self::numbered::Numbered;
-pub use self::records::{BESIDE_BYTES, Emit, MergeSpec, Pieces, REPEATED, merge as merge_records};
+pub use self::records::{BESIDE_BYTES, Emit, MergeSpec, REPEATED, RowBatches, merge_records};
 pub use self::records::{merge_rows, partition, push_numbered};
 pub use self::spill::{Folders, Spill, Spilled};
 pub use self::steps::{Merged, merge_down};

@@ -102,10 +102,10 @@ impl<'a> Numbered<'a> {
             let name = spill.name().to_owned();
             let emit = Emit::Frames(FramePayload::Bytes, budget.block());
             let mut to = Output::writer(&mut spill, name);
-            let merged = records::merge(some, &records(emit, None), &mut to, &mut |_| {})?;
+            let merged = records::merge_records(some, &records(emit, None), &mut to, &mut |_| {})?;
             drop(to);
             Ok(spill.finish()?.into_run(merged.written, RunFormat::Frames(FramePayload::Bytes)))
         })?;
-        Ok(records::merge(runs, &records(Emit::Records, first), output, &mut |_| {})?.written)
+        Ok(records::merge_records(runs, &records(Emit::Records, first), output, &mut |_| {})?.written)
     }
 }

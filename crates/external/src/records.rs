@@ -52,14 +52,14 @@ pub enum Emit {
 }
 
 /// The rows of an input or of a run, batch by batch. An error follows the rows before it.
-pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Piece, Error>> + Send + 'a>;
+pub type RowBatches<'a> = Box<dyn Iterator<Item = Result<Piece, Error>> + Send + 'a>;
 
 /// The source of records.
 enum Origin<'a> {
     Input(Box<Batches<'a>>),
     /// A run, with its name and the orders of its keys.
     Run(RunReader, String, &'a [KeyOrder]),
-    Rows(Pieces<'a>),
+    Rows(RowBatches<'a>),
 }
 
 /// An input or a run of records.
@@ -179,7 +179,7 @@ impl MergeSpec<'_> {
 /// # Errors
 ///
 /// I/O errors; a run that was changed.
-pub fn merge(
+pub fn merge_records(
     runs: Vec<SortedRun>,
     records: &MergeSpec,
     to: &mut Output,
@@ -201,7 +201,7 @@ pub fn merge(
 ///
 /// The first error of an input or a run, of `gather` or of `write`.
 pub fn merge_rows<T: Send>(
-    sources: Vec<(Pieces, u64)>,
+    sources: Vec<(RowBatches, u64)>,
     records: &MergeSpec,
     gather: impl Fn(&[&Piece], Vec<(usize, usize)>) -> Result<T, Error>,
     write: impl FnMut(T) -> Result<(), Error> + Send,
@@ -214,7 +214,7 @@ pub fn merge_rows<T: Send>(
     let gather = |pieces: &[&Piece], parts: Vec<MergedPart>| {
         gather(pieces, parts.into_iter().flat_map(|part| part.rows).collect())
     };
-    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last, gather);
+    let merge = |runs: &mut [Run], left| merge_step(runs, records, left, &mut last, gather);
     merge_runs(&mut runs, records.selection, merge, write, progress)
 }
 
@@ -230,7 +230,7 @@ fn merge_all(
     };
     let mut last = None;
     let parts = |_: &[&Piece], parts| Ok(parts);
-    let merge = |runs: &mut [Run], left| merge_some(runs, records, left, &mut last, parts);
+    let merge = |runs: &mut [Run], left| merge_step(runs, records, left, &mut last, parts);
     let mut merged = merge_runs(&mut runs, records.selection, merge, write, progress)?;
     for run in &runs {
         if let Origin::Input(batches) = &run.source.from {
@@ -246,7 +246,7 @@ fn merge_all(
 
 /// Merges at most `left` records in memory that no unread record can precede. `last` is the key of the
 /// last merged record. `finish` makes the output of the parts.
-fn merge_some<T>(
+fn merge_step<T>(
     runs: &mut [Run],
     records: &MergeSpec,
     left: u64,

@@ -70,9 +70,9 @@ impl Answer {
     }
 
     /// Gives each counted record the number of records that it stands for.
-    pub(super) fn numbered(self, records: KeyedBatch, how: &InputSpec) -> KeyedBatch {
+    pub(super) fn with_counts(self, records: KeyedBatch, how: &InputSpec) -> KeyedBatch {
         let are_groups = self == Self::CountsOfKeys && matches!(how.kind, InputKind::Table(_));
-        if are_groups || !self.is_counted() { records } else { records.numbered(None) }
+        if are_groups || !self.is_counted() { records } else { records.with_counts(None) }
     }
 }
 
@@ -251,7 +251,7 @@ impl<'a> Dataset<'a> {
         let mut report = self.report(ask.format);
         let mut records = self.content.into_records(how)?;
         if let Some(answer) = ask.answer {
-            records = answer.numbered(records, how);
+            records = answer.with_counts(records, how);
         }
         let words = records.words(ask.selection.unique);
         let done = order_records(&records, words, sorter, ask, progress)?;
@@ -358,7 +358,8 @@ pub fn write_keys(keys: &KeyBuf, map: KeyMap, as_text: bool, to: &mut impl io::W
 enum Written {
     /// Writes elements or positions in this form; the words are their keys with this map.
     Elements(KeyMap, ElementForm),
-    /// Writes these records; words of 32 bits are their indices, words of 64 bits their places.
+    /// Writes these records; words of 32 bits are their indices, words of 64 bits their places (see
+    /// `KeyedBatch::take_places`).
     Records(KeyedBatch),
 }
 

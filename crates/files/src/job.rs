@@ -38,7 +38,7 @@ const BYTES_OF_ROW: u64 = 50;
 /// The least bytes of a printed number: a digit and the line end.
 const LEAST_PRINTED: u64 = 2;
 
-/// The parts of a smaller budget do not justify another thread.
+/// Within a smaller budget, a sort in parts uses one thread: its parts are too small for more.
 pub(super) const LITTLE: u64 = 1 << 20;
 
 /// The least memory for transfers to a GPU, and for its driver.

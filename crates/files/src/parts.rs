@@ -148,8 +148,9 @@ impl<'a> Parts<'a> {
             }
             PartSource::Records { chunks, known, by: ReadBy::Groups(groups) } => {
                 let (before, mut reading) = (chunks.bytes, Duration::ZERO);
-                let some =
-                    |chunks: &mut Chunks| chunks.some(self.budget.step(chunks.bytes).min(BLOCK), false);
+                let some = |chunks: &mut Chunks| {
+                    chunks.next_available(self.budget.step(chunks.bytes).min(BLOCK), false)
+                };
                 // The first rows are copied when they are taken.
                 let is_full = |chunks: &Chunks, [rows, bytes]: [u64; 2]| chunks.is_full(6 * bytes, 4 * rows);
                 let mut next = some(chunks)?;
@@ -172,7 +173,7 @@ impl<'a> Parts<'a> {
                     progress(chunks.bytes);
                 }
                 let (text, numbers) = groups.take();
-                let mut records = KeyedBatch::read(text, self.how, known)?.numbered(Some(&numbers));
+                let mut records = KeyedBatch::read(text, self.how, known)?.with_counts(Some(&numbers));
                 let kept = records.pieces.iter().flat_map(|piece| &piece.positions).sum::<u64>();
                 records.counts.skipped = numbers.iter().sum::<u64>() - kept;
                 parsing = start.elapsed().saturating_sub(reading);
@@ -192,7 +193,7 @@ impl<'a> Parts<'a> {
                         chunks.end();
                     }
                     parsing = start.elapsed().saturating_sub(reading);
-                    (of_records(records), bytes, reading)
+                    (content_of_numbers(records), bytes, reading)
                 } else {
                     if let Some(files) = straight.take() {
                         let (inputs, open) = files.rest()?;
@@ -207,7 +208,7 @@ impl<'a> Parts<'a> {
                     let begin = Instant::now();
                     let mut content = if let Some(records) = numbers::parse_printed(&text, self.how) {
                         known.passed += text.size();
-                        of_records(records)
+                        content_of_numbers(records)
                     } else {
                         Content::Records { records: KeyedBatch::read(text, self.how, known)?, words: None }
                     };
@@ -241,7 +242,7 @@ pub(super) fn random_key(record: u64, seed: u64) -> u128 {
     xxh3_128_with_seed(&record.to_le_bytes(), seed)
 }
 
-fn of_records<'a>(PrintedNumbers { order: map, keys, print }: PrintedNumbers) -> Content<'a> {
+fn content_of_numbers<'a>(PrintedNumbers { order: map, keys, print }: PrintedNumbers) -> Content<'a> {
     Content::Numbers { keys: keys.into(), map, print }
 }
 

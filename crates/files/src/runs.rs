@@ -264,7 +264,7 @@ impl<'a> Runs<'a> {
             };
             let mut spill = self.folders.create(budget.block())?;
             let mut to = output_of(&mut spill);
-            let merged = self.merge_some(some, into, &orders, &mut to, progress)?;
+            let merged = self.merge_into(some, into, &orders, &mut to, progress)?;
             drop(to);
             self.report.repeated += merged.repeated;
             self.finished(spill, form, merged.written)
@@ -294,7 +294,7 @@ impl<'a> Runs<'a> {
             (None, Some(element)) => Target::Records(Emit::Elements(element, orders[0].descending)),
             (None, None) => Target::Records(Emit::Records),
         };
-        let merged = self.merge_some(runs, into, &orders, output, &mut |merged| watch.set(merged))?;
+        let merged = self.merge_into(runs, into, &orders, output, &mut |merged| watch.set(merged))?;
         let repeated = self.report.repeated + merged.repeated;
         Ok(Report {
             types: self.how.kinds(),
@@ -306,7 +306,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Merges some runs.
-    fn merge_some(
+    fn merge_into(
         &self,
         runs: Vec<SortedRun>,
         into: Target,

@@ -1,4 +1,4 @@
-//! Reads records as text, batch by batch, with keys that hold until the last merge.
+//! Reads records as text, batch by batch, with keys that serve all steps up to the last merge.
 //!
 //! ```text
 //! inputs ── Chunks ──> Text ── pieces, on all cores ──> ranges of records, keys
@@ -58,11 +58,11 @@ pub struct KeyedBatch {
     /// The numbers of null fields and of left-out records.
     pub counts: Counts,
     orders: Vec<KeyOrder>,
-    /// The key of lines of numbers whose pieces know the numbers with other spellings.
+    /// For lines that are numbers: their key, if each piece lists its numbers that are not canonical.
     number: Option<ResolvedKey>,
-    /// The specification, to show a record left out with another spelling.
+    /// The specification, to show a left-out record in a message.
     told: Option<Box<InputSpec>>,
-    /// A record that [`Self::settle`] left out although its key is spelled otherwise.
+    /// A record that [`Self::settle`] left out although its key is spelled differently.
     pub respelled: OnceLock<Respelled>,
 }
 
@@ -104,7 +104,7 @@ impl KeyedBatch {
     }
 
     /// Numbers the records: with these numbers, or all with 1. A null of a record counts as often as its number says.
-    pub fn numbered(mut self, numbers: Option<&[u64]>) -> Self {
+    pub fn with_counts(mut self, numbers: Option<&[u64]>) -> Self {
         let mut first = 0;
         for piece in &mut self.pieces {
             let count = piece.records();
@@ -442,7 +442,7 @@ impl<'a> Batches<'a> {
         if let Some(text) = self.last.take().and_then(Arc::into_inner) {
             self.chunks.spare = text.bytes;
         }
-        let Some(text) = self.chunks.some(most, self.shut)? else { return Ok(None) };
+        let Some(text) = self.chunks.next_available(most, self.shut)? else { return Ok(None) };
         let text = Arc::new(text);
         let read =
             fields::read_batch(&text, self.how, &mut self.known, self.stretches.piece, self.has_ranges)?;

@@ -79,7 +79,7 @@ impl<'a> Chunks<'a> {
     }
 
     /// Returns the approximate memory of a record besides its text.
-    fn record(&self) -> u64 {
+    fn bytes_per_record(&self) -> u64 {
         // The keys and ranges of this chunk, the places of copied texts, plus a record of the next chunk, which is
         // read at the same time.
         let (keys, (copies, _)) = (self.how.keys.len() as u64, self.how.copies());
@@ -96,12 +96,12 @@ impl<'a> Chunks<'a> {
 
     /// Returns the remaining memory for a chunk with this much text and this number of records.
     fn left(&self, bytes: u64, records: u64) -> u64 {
-        let memory = (bytes * self.copied()).saturating_add(records * self.record());
+        let memory = (bytes * self.copies_per_byte()).saturating_add(records * self.bytes_per_record());
         (self.budget.bytes() / 4 * 3).saturating_sub(memory)
     }
 
     /// Returns the number of copies in memory of each byte read.
-    fn copied(&self) -> u64 {
+    fn copies_per_byte(&self) -> u64 {
         // The next chunk may be read while this one sorts.
         let (texts, (copies, quotes)) = (if self.is_begun { 2 } else { 1 }, self.how.copies());
         texts * (1 + copies) + quotes
@@ -123,7 +123,7 @@ impl<'a> Chunks<'a> {
             0 if self.is_full(bytes, records) => most.max((bytes as usize / 8).min(1 << 27)),
             left => {
                 let (bytes, records) = if bytes < FEW { (SHORTEST, 1) } else { (bytes, records) };
-                let each = self.copied() + (records * self.record()).div_ceil(bytes);
+                let each = self.copies_per_byte() + (records * self.bytes_per_record()).div_ceil(bytes);
                 usize::try_from(left / each / 2).unwrap_or(most).max(LEAST).min(most)
             }
         }
@@ -221,7 +221,7 @@ impl<'a> Chunks<'a> {
     /// # Errors
     ///
     /// I/O errors.
-    pub fn some(&mut self, most: usize, shut: bool) -> Result<Option<Text>, Error> {
+    pub fn next_available(&mut self, most: usize, shut: bool) -> Result<Option<Text>, Error> {
         let mut text = Text { line_end: self.dialect.fields.line_end(), ..Text::default() };
         while !self.is_over() && text.parts.is_empty() {
             text.bytes = std::mem::take(&mut self.spare);
@@ -233,7 +233,7 @@ impl<'a> Chunks<'a> {
             text.bytes[..filled].copy_from_slice(&self.rest);
             self.rest.clear();
             loop {
-                let count = self.more(&mut text.bytes, filled, most)?;
+                let count = self.read_available(&mut text.bytes, filled, most)?;
                 filled += count;
                 if count == 0 {
                     text.bytes.truncate(filled);
@@ -258,7 +258,7 @@ impl<'a> Chunks<'a> {
 
     /// Reads available bytes of the open input to the offset `filled`; returns 0 at the end. The room
     /// doubles each time a read fills it.
-    fn more(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
+    fn read_available(&mut self, bytes: &mut Vec<u8>, filled: usize, most: usize) -> Result<usize, Error> {
         const FIRST: usize = 1 << 16;
         let Some(opened) = &mut self.open else { return Ok(0) };
         let first = if opened.is_ready { most } else { FIRST };
@@ -326,7 +326,7 @@ impl<'a> Chunks<'a> {
     /// Returns true if this much text fits whatever its records are.
     fn fits_in_any_case(&self, bytes: u64) -> bool {
         let (copies, quotes) = self.how.copies();
-        let times = 1 + copies + quotes + self.record() / SHORTEST;
+        let times = 1 + copies + quotes + self.bytes_per_record() / SHORTEST;
         bytes / SHORTEST <= RECORDS && self.budget.fits(bytes, times)
     }
 

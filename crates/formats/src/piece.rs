@@ -20,12 +20,13 @@ pub struct Piece {
     pub keys: Keys,
     /// The number of the first unmerged record.
     pub at: usize,
-    /// The positions of the records, if kept with them.
+    /// A number kept with each record, if any: its position in the input, or how many records it stands for.
     pub positions: Vec<u64>,
-    /// The records whose numbers have other spellings, too; `None` if any record may be one.
+    /// The records whose number is not in canonical form, so that an equal number may be spelled differently; `None` if
+    /// that is unknown.
     pub respelled: Option<Vec<u32>>,
-    /// A hash of the key fields of each record, if asked for; 0 for fields that all equal fields are spelled like.
-    /// Zeros at the end are left out.
+    /// A hash of each record's key fields as written; 0 if an equal key can have no other spelling. Empty unless
+    /// requested; zeros at the end are left out.
     pub spellings: Vec<u32>,
     /// The bytes of the records.
     pub bytes: Bytes,

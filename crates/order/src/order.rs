@@ -46,7 +46,7 @@ pub enum Reading {
     Text(TextOrder),
 }
 
-/// The value of a text for comparisons.
+/// The value of a text for comparisons. In the order of `TEXT_KINDS` in `gpusort_values::text_kind`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextOrder {
     /// The bytes, which in UTF-8 compare like code points.

@@ -24,7 +24,7 @@ use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, lock, map_parts, ranges};
 use gpusort_engine::sorter::Sorter;
 use gpusort_external::{
-    Emit, Folders, Last, MergeSpec, Merged, Pieces, Spill, Spilled, merge_down, merge_rows, not_sorted,
+    Emit, Folders, Last, MergeSpec, Merged, RowBatches, Spill, Spilled, merge_down, merge_rows, not_sorted,
 };
 use gpusort_formats::arrow::arrays::{self, gathered, interleaved};
 use gpusort_formats::arrow::{Part, failed, unwritten};
@@ -80,7 +80,7 @@ impl<'a> Merging<'a> {
         let rows = (self.window(runs) / WINDOW).clamp(self.reading.least(1 << 5), 1 << 15);
         let mut part = timed(&mut report.phases.read, || reader.next(limit))?;
         while let Some(batches) = part {
-            let batches = self.reading.numbered(batches, report.records)?;
+            let batches = self.reading.all_with_added(batches, report.records)?;
             let arrays = self.reading.keys_of(&batches)?;
             let positions = order(&self.reading, &arrays, sorter, &mut report)?;
             self.job.watch.phase(Phase::Read, Some(self.reading.tables.rows));
@@ -182,7 +182,7 @@ impl<'a> Merging<'a> {
             return Ok(merged);
         }
         let mut sink = self.sink(output)?;
-        let merged = self.each(&mut |batch| sink.write(reading.unnumbered(batch)?))?;
+        let merged = self.each(&mut |batch| sink.write(reading.without_added(batch)?))?;
         sink.finish()?;
         Ok(merged)
     }
@@ -274,7 +274,7 @@ impl Merging<'_> {
         window: usize,
         counts: &'b Mutex<Counts>,
         segment: Segment<'b>,
-    ) -> Result<Pieces<'b>, Error> {
+    ) -> Result<RowBatches<'b>, Error> {
         let reading = &self.reading;
         let parts = match run {
             RunSource::Spilled(run) => {

@@ -151,7 +151,7 @@ impl Job<'_> {
         let read = || batches.iter().map(|batch| batch.num_rows() as u64).sum();
         let chosen = devices.choose(if few.is_some() { read() } else { tables.rows }, shape(), 0)?;
         // Positions in memory need no column.
-        let batches = if self.ask.positions { batches } else { reading.numbered(batches, 0)? };
+        let batches = if self.ask.positions { batches } else { reading.all_with_added(batches, 0)? };
         let positions = order(reading, &reading.keys_of(&batches)?, chosen.sorter, &mut report)?;
         Ok((batches, positions, chosen.reported(report)))
     }
@@ -171,7 +171,7 @@ impl Job<'_> {
             return write_positions(positions, tables.rows, self.ask.format, output);
         }
         let mut sink = Sink::new(tables, reading.schema.clone(), &order, output, None)?;
-        let batches = batches.into_iter().map(|batch| reading.unnumbered(batch));
+        let batches = batches.into_iter().map(|batch| reading.without_added(batch));
         sink.write_all(batches.collect::<Result<_, _>>()?, &positions)?;
         sink.finish()
     }

@@ -53,7 +53,7 @@ pub(super) struct TableScan<'a> {
     /// The schema of the batches.
     pub(super) schema: SchemaRef,
     added: Option<Added>,
-    /// The keys of a value and the most rows: a batch keeps only these first rows of each value.
+    /// With `--per`: the columns of the value, and how many rows of each value a batch keeps.
     firsts: Option<(&'a [TableKey], usize)>,
     /// The schema of the batches with the added column, which is the last one.
     pub(super) whole: SchemaRef,
@@ -66,7 +66,7 @@ enum Added {
     Positions,
     /// Random keys of this seed.
     Random(u64),
-    /// For each row, the number of rows of a batch with its keys; a batch has one row for them.
+    /// For each row of a reduced batch, the number of rows that it stands for.
     Counts,
 }
 
@@ -130,7 +130,11 @@ impl<'a> TableScan<'a> {
     }
 
     /// Adds the column to batches, if any. Their first row has this number.
-    pub(super) fn numbered(&self, batches: Vec<RecordBatch>, mut at: u64) -> Result<Vec<RecordBatch>, Error> {
+    pub(super) fn all_with_added(
+        &self,
+        batches: Vec<RecordBatch>,
+        mut at: u64,
+    ) -> Result<Vec<RecordBatch>, Error> {
         let number = |batch: RecordBatch| {
             let first = at;
             at += batch.num_rows() as u64;
@@ -153,7 +157,7 @@ impl<'a> TableScan<'a> {
     }
 
     /// Returns a batch of [`TableScan::numbered`] without the added column.
-    pub(super) fn unnumbered(&self, batch: RecordBatch) -> Result<RecordBatch, Error> {
+    pub(super) fn without_added(&self, batch: RecordBatch) -> Result<RecordBatch, Error> {
         let (_, mut columns, rows) = batch.into_parts();
         columns.truncate(self.schema.fields().len());
         arrays::batch(&self.schema, columns, rows).map_err(failed)
@@ -186,7 +190,7 @@ impl<'a> TableScan<'a> {
         let how = self.clone();
         Ok(Box::new(batches.map(move |batch| {
             let (_, columns, rows) = batch?.into_parts();
-            how.as_said(table.name(), columns, rows)
+            how.in_schema(table.name(), columns, rows)
         })))
     }
 
@@ -207,7 +211,7 @@ impl<'a> TableScan<'a> {
     }
 
     /// Makes a batch, in the schema of all tables, of columns of an input.
-    fn as_said(&self, name: &str, mut columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
+    fn in_schema(&self, name: &str, mut columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, Error> {
         for ((column, field), &number) in columns.iter_mut().zip(self.schema.fields()).zip(&self.columns) {
             *column = self.tables.dictionaries.give(number, column, false).map_err(failed)?;
             *column = converted(column, field.data_type()).map_err(|error| {
@@ -284,7 +288,7 @@ impl<'a> TableScan<'a> {
             Some(read.and_then(|read| {
                 how.tables.job.cancel.check().map_err(|error| Error::io("the input", "read", error))?;
                 let columns = read.iter().map(|batch| batch.column(0).clone()).collect();
-                how.as_said(table.name(), columns, read[0].num_rows())
+                how.in_schema(table.name(), columns, read[0].num_rows())
             }))
         })))
     }

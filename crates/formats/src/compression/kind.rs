@@ -1,4 +1,4 @@
-//! The formats that are recognized by their names or first bytes: compressed data, archives, and formats of other
+//! The formats that are recognised by their names or first bytes: compressed data, archives, and formats of other
 //! programs.
 
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::zstd::Zstd;
 use crate::error::Hint;
 use crate::format::Format;
 
-/// A form of compressed data.
+/// A form of compressed data, in the order of the first entries of `FORMS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// RFC 1952; written in blocks, as `bgzip` writes it.
@@ -19,7 +19,7 @@ pub enum Compression {
     Zstd,
 }
 
-/// A format of compressed data. The program that compresses and decompresses the format has the same name.
+/// A compressed format that is recognised, supported or not. `name` is also the name of its program.
 struct Form {
     name: &'static str,
     extensions: &'static [&'static str],

@@ -540,7 +540,7 @@ pub struct KeySpec {
     pub order: KeyOrder,
     /// The spelling of fields.
     pub spelling: Arc<Spelling>,
-    /// True to note a record left out whose field is spelled otherwise than the field of the record kept.
+    /// True to note a record left out whose field is spelled differently from the field of the record kept.
     pub tells_spelling: bool,
 }
 

@@ -38,10 +38,11 @@ pub(super) struct RowPart {
     pub(super) counts: Counts,
     /// One column per key.
     pub(super) columns: Vec<Column>,
-    /// The rows whose numbers have other spellings, too; `None` if any row may be one.
+    /// The rows whose number is not in canonical form, so that an equal number may be spelled differently; `None` if
+    /// that is unknown.
     pub(super) respelled: Option<Vec<u32>>,
-    /// A hash of the key fields of each row, if asked for; 0 for fields that all equal fields are spelled like. Zeros
-    /// at the end are left out.
+    /// A hash of each row's key fields as written; 0 if an equal key can have no other spelling. Empty unless requested;
+    /// zeros at the end are left out.
     pub(super) spellings: Vec<u32>,
 }
 
@@ -189,7 +190,7 @@ impl<'a> Layout<'a> {
         }
         let guess = bytes.len() / TOKEN;
         let mut column = Column::new(&self.keys[0], guess);
-        // The second key is the whole line, which asks for the spelling, as a note does.
+        // A whole line as the second key, or a note, needs the numbers with other spellings.
         let has_lines = self.keys.len() > 1;
         let tells_spelling =
             self.has_ranges && self.how.by.tells_spelling && !self.dialect.fields.are_tokens();

@@ -48,7 +48,7 @@ const GONE: u32 = u32::MAX;
 impl Ties {
     /// Reorders records from the order of their words to the order of their keys. With `unique`,
     /// removes all but the first record of each key; records with invalid fields stay. Returns the first
-    /// removed record whose key is spelled otherwise than that of the record kept, and that record.
+    /// removed record whose key is spelled differently from the key of the record kept, and that record.
     pub fn settle(
         &self,
         order: &mut Vec<u32>,
