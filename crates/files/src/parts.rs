@@ -148,27 +148,26 @@ impl<'a> Parts<'a> {
             }
             PartSource::Records { chunks, known, by: ReadBy::Groups(groups) } => {
                 let (before, mut reading) = (chunks.bytes, Duration::ZERO);
-                let some = |chunks: &mut Chunks| {
-                    chunks.next_available(self.budget.step(chunks.bytes).min(BLOCK), false)
-                };
+                // Two texts are in memory.
+                let most = |chunks: &Chunks| (self.budget.step(chunks.bytes) / 2).min(BLOCK);
+                let read = |chunks: &mut Chunks| chunks.next_available(most(chunks), false);
                 // The first rows are copied when they are taken.
                 let is_full = |chunks: &Chunks, [rows, bytes]: [u64; 2]| chunks.is_full(6 * bytes, 4 * rows);
-                let mut next = some(chunks)?;
+                let mut next = read(chunks)?;
                 reading += start.elapsed();
                 while let Some(text) = next {
                     // While there is room for all rows of this text and of the next one, that one is read meanwhile.
                     let [rows, bytes] = groups.size();
-                    let longer =
-                        bytes + 2 * text.size().max(self.budget.step(chunks.bytes).min(BLOCK) as u64);
+                    let longer = bytes + 2 * text.size().max(most(chunks) as u64);
                     let has_room = !is_full(chunks, [rows * longer / bytes.max(1), longer]);
                     next = thread::scope(|scope| {
-                        let read = has_room.then(|| parallel::meanwhile(scope, || some(chunks)));
+                        let reading = has_room.then(|| parallel::meanwhile(scope, || read(chunks)));
                         groups.add(&text, known)?;
-                        read.map_or(Ok(None), Meanwhile::wait)
+                        reading.map_or(Ok(None), Meanwhile::wait)
                     })?;
                     chunks.spare = text.bytes;
                     if !has_room && !is_full(chunks, groups.size()) {
-                        next = some(chunks)?;
+                        next = read(chunks)?;
                     }
                     progress(chunks.bytes);
                 }
