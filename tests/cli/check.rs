@@ -94,7 +94,7 @@ fn check_names_the_first_disorder() {
         broken("standard input:2: out of order: 9007199254740992.9 after 9007199254740993")
     );
     assert_eq!(check(&["-r"], "9007199254740993\n-0\n-1.5\n"), ok);
-    assert!(refused(&["check", "-", "-"], "1\n").contains("named twice"));
+    assert!(refused(&["check", "-", "-"], "1\n").contains("name it once"));
     // Whole lines are text without a look at them: disorder is reported as soon as it is read,
     // though more may come.
     let many = falling_lines(20_000);

@@ -253,7 +253,8 @@ fn times_are_found_by_themselves_and_ordered_as_instants() {
     assert!(refused(&["sort", "-t", "time"], "2026-11-21\n5\n").contains("'5' is not a time"));
     assert!(refused(&["sort", "-t", "time", "--leading"], "1x\n").contains("'1x' is not a time"));
     assert!(
-        refused(&["sort", "-f", "bin", "-t", "time"], "1\n").contains("times, sizes and words need text")
+        refused(&["sort", "-f", "bin", "-t", "time"], "1\n")
+            .contains("kinds such as size and time are for lines")
     );
 }
 

@@ -64,7 +64,7 @@ fn merging_gives_what_sorting_gives() {
     assert_eq!(message.status.code(), Some(2));
     assert!(stderr(&message).contains("c.txt:2: out of order: 2 after 4"), "{}", stderr(&message));
 
-    assert!(refused(&["sort", "-m", "-", "-"], "1\n").contains("named twice"));
+    assert!(refused(&["sort", "-m", "-", "-"], "1\n").contains("name it once"));
     assert!(refused(&["sort", "-m", "-d", "cpu", &a], "").contains("--device has no effect with --merge"));
     assert_eq!(
         sorted(&["sort", "-q", "-m", "--top", "1"], "1\nx\n"),

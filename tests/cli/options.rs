@@ -52,7 +52,7 @@ fn formats_are_converted() {
     assert_eq!(folder.names(), ["out.i32"]);
     // Numbers of text may be several a line, lines have one.
     let several = refused(&["sort", "--to", "bin"], "3\n2 1");
-    assert!(several.contains("standard input:2:3: this line is not one number"), "{several}");
+    assert!(several.contains("standard input:2:3: binary output needs one number a line"), "{several}");
     assert!(several.contains("--from text to sort every number"), "{several}");
     let output = run(&["sort", "-f", "text", "--to", "bin"], "2 1");
     assert_eq!(output.stdout, [1_u32.to_le_bytes(), 2_u32.to_le_bytes()].concat());

@@ -229,13 +229,13 @@ fn binary_output_takes_one_number_a_line() {
         // Lines are neither split nor written into it.
         for options in [&[][..], &["-n"]] {
             let error = refused(&[&["sort", &matrix], options, args].concat(), "");
-            let said = "matrix:1:3: this line is not one number";
+            let said = "matrix:1:3: binary output needs one number a line";
             assert!(error.contains(said) && error.contains("--from text to sort every number"), "{error}");
             assert!(!fs::exists(to).unwrap());
         }
     }
     for blank in ["3\n\n2\n", "\n3\n", "3\n2\n\n"] {
-        assert!(refused(&["sort", "--to", "bin"], blank).contains("this line is not one number"));
+        assert!(refused(&["sort", "--to", "bin"], blank).contains("binary output needs one number a line"));
     }
     // Positions are those of lines.
     let positions = folder.arg("p.u32");
