@@ -20,7 +20,7 @@ extern "C" fn look() {
     ] {
         // SAFETY:
         // - Both calls take numbers and a static string.
-        // - The lowest free number is the closed one, since those below it are open by then.
+        // - `open` takes the lowest free number. All lower descriptors are open by then, so it takes the closed one.
         let _: c_int = unsafe {
             if libc::fcntl(descriptor, libc::F_GETFD) == -1 { libc::open(NULL, other_direction) } else { 0 }
         };

@@ -74,7 +74,7 @@ fn faster<T: Element + KeyWidth>(sizes: &[usize], distribution: Distribution) ->
     sizes.iter().map(of_size).collect()
 }
 
-/// Returns the longest range of sizes for which `is_so` holds; its ends lie between measured sizes.
+/// Returns the longest range of sizes that `is_so` marks; its ends lie between measured sizes.
 fn longest(sizes: &[usize], is_so: &[bool]) -> Range<usize> {
     let places: Vec<usize> = (0..sizes.len()).collect();
     // From the end, so that the first of several longest runs counts.

@@ -19,7 +19,7 @@ const PATIENCE_SECONDS: u32 = 2;
 pub(crate) fn failed(message: &[u8]) -> ! {
     system::print(message);
     output::end_process(|_| system::exit(FAILED));
-    // Another thread is renaming an output, and ends the process when that is done.
+    // Another thread renames an output, and then ends the process.
     for _ in 0..PATIENCE_SECONDS * 10 {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
@@ -91,7 +91,7 @@ mod system {
             //   of `write`, whose error holds a number and no memory.
             let _ = unsafe { signal_hook::low_level::register(signal, end) };
         }
-        // Even where it is ignored, since it limits the final message.
+        // Also in a process that ignores this signal, since the alarm limits the final message.
         // SAFETY: as above.
         let _ = unsafe { signal_hook::low_level::register(libc::SIGALRM, alarm) };
         // Raised by a driver that cannot continue.

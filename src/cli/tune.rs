@@ -126,8 +126,8 @@ pub(super) fn run(args: &TuneArgs) -> anyhow::Result<()> {
     super::print(&shown(&costs, &file))
 }
 
-/// Calls `measure` with sizes of this kind of sort, for which it makes the data, until one takes too long or the folder of
-/// temporary files has no room.
+/// Makes data of rising sizes for this kind of sort and calls `measure` with each size, until a size takes too long or
+/// the folder of temporary files has no room.
 fn each_size(
     case: &Case,
     sizes: &[u64],
@@ -196,8 +196,8 @@ fn measure(
     Ok(starts)
 }
 
-/// Measures sorts of lines of integers from file to file, up to the size for which the folder of temporary files has
-/// room; `None` without any.
+/// Measures sorts of lines of integers from file to file, as long as the folder of temporary files has room. Returns
+/// `None` if no size has room.
 fn measure_lines(sizes: &[u64], gpu: usize, data: &File, progress: &Progress) -> Option<LineCosts> {
     let case = Case { element: ElementType::I32, format: Format::Text };
     let sorted = Temporary::new(&std::env::temp_dir()).ok()?;
@@ -337,7 +337,7 @@ fn sort(case: &Case, mut data: &File, how: &[&str]) -> anyhow::Result<Timed> {
     let timing: Value =
         timing.with_context(|| format!("gpusort sort wrote no timing: {}", human::said(&told)))?;
     let ms = |phase: &str| timing["ms"][phase].as_f64().unwrap_or_default();
-    // Never 0, since it is a divisor.
+    // Above 0, because it is a divisor.
     let (input, start) = ((ms("read") + ms("parse")).max(1e-6), ms("device"));
     let bytes = timing["bytes"].as_f64().unwrap_or_default();
     // The GPU starts while the input is read.

@@ -301,8 +301,8 @@ fn drop_repeated<W: Word>(keys: &mut Vec<W>, last: &mut Option<W>, most: usize) 
     repeated
 }
 
-/// Returns the first key that is less than the key before, or with `unique` equal to the key before, as its
-/// index and the two keys. `last` precedes the first key.
+/// Finds the first key less than the key before it, or with `unique` equal to it. Returns its index and the two keys.
+/// `last` precedes the first key.
 pub(crate) fn first_broken<W: Word>(
     keys: &[W],
     last: Option<u64>,

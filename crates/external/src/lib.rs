@@ -4,7 +4,7 @@
 //! frames, differences     the form of a run: keys with records, or keys alone
 //! spill                   runs in temporary files
 //! steps                   the merge of runs by cuts and windows
-//! records, elements       what is merged: keys with records, or keys alone
+//! records, elements       the merge of keys with records, or of keys alone
 //! disorder                checks of the order
 //! ```
 //!

@@ -194,8 +194,8 @@ pub fn merge_records(
     merge_all(runs.into_iter().map(run).collect(), records, to, progress)
 }
 
-/// Merges the rows of batches; each source comes with its relative length. `gather` makes the output of rows: numbers
-/// of pieces, and of rows in them. `write` writes the output.
+/// Merges the rows of batches; each source comes with its relative length. `gather` makes the output of merged rows, each
+/// given by the number of its piece and its number in the piece. `write` writes the output.
 ///
 /// # Errors
 ///
@@ -383,7 +383,7 @@ fn cut(pieces: &[&Piece], ends: &[usize]) -> Vec<Vec<usize>> {
 #[derive(Default)]
 struct MergedPart {
     bytes: Vec<u8>,
-    /// The rows of batches: the numbers of pieces, and of rows in them.
+    /// The rows of batches, each by the number of its piece and its number in the piece.
     rows: Vec<(usize, usize)>,
     written: usize,
     repeated: usize,

@@ -127,7 +127,8 @@ impl<S: MergeSource> RunCursor<S> {
     }
 }
 
-/// Returns the part of `bytes` to hold of a run that is `length` of `all` long, so that all runs are read at one pace.
+/// Returns the share of `bytes` for a run of this length: in proportion to `all`, the length of all runs, so that a merge
+/// reads all runs at one pace.
 pub(crate) fn share(length: u64, all: u64, bytes: u64) -> usize {
     (u128::from(bytes) * u128::from(length) / u128::from(all.max(1))).clamp(1 << 8, 8 << 20) as usize
 }

@@ -35,7 +35,7 @@ pub struct Task<'a> {
     head: Head,
 }
 
-/// The bytes that are looked at for decisions, of all inputs together.
+/// The number of first bytes of all inputs together that decisions use.
 pub const LOOKED: usize = super::decide::FIRST;
 
 /// The beginning of an input, decompressed.
@@ -134,7 +134,7 @@ impl Splitter {
 }
 
 impl<'a> Sort<'a> {
-    /// Makes a task of this sort from the bytes that are looked at: the beginnings of the inputs, one after
+    /// Makes a task of this sort from the bytes that decisions use: the beginnings of the inputs, one after
     /// another, [`LOOKED`] bytes in all, or all of them.
     ///
     /// # Errors

@@ -162,7 +162,7 @@ impl Options {
         Self::default()
     }
 
-    /// Resolves the options, and decides by a sample of the inputs; tables that are written as `to` are converted.
+    /// Resolves the options, and decides by a sample of the inputs. `to` is the format for converted tables, if any.
     pub(super) fn resolve(
         &self,
         of_numbers: bool,
@@ -342,7 +342,7 @@ fn check_format(given: &[GivenOption], format: Format, name: &str) -> Result<(),
     }
 }
 
-/// The name of an option, true if it is given, and its formats.
+/// The name of an option, true for a given option, and the formats that it applies to.
 type GivenOption = (&'static str, bool, Applies);
 
 /// A description of formats, and the formats.

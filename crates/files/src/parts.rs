@@ -94,7 +94,7 @@ impl<'a> Parts<'a> {
         self
     }
 
-    /// Returns the row that names the columns, if there is one and it was read.
+    /// Returns the row that names the columns, or `None` if the input has no such row or it was not read yet.
     pub(super) fn names(&self) -> Option<&[u8]> {
         let PartSource::Records { known, .. } = &self.source else { return None };
         known.names(self.how.kind.dialect())

@@ -58,7 +58,7 @@ pub struct KeyedBatch {
     /// The numbers of null fields and of left-out records.
     pub counts: Counts,
     orders: Vec<KeyOrder>,
-    /// For lines that are numbers: their key, if each piece lists its numbers that are not canonical.
+    /// For lines of numbers: their key, if each piece lists its numbers that are not canonical.
     number: Option<ResolvedKey>,
     /// The specification, to show a left-out record in a message.
     told: Option<Box<InputSpec>>,

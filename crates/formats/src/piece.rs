@@ -72,8 +72,8 @@ impl Piece {
         self.length(self.at, self.len())
     }
 
-    /// Numbers as records: numbers of a text that printing reproduces, or elements of binary inputs, which are never
-    /// printed. The second of these orders, if any, is that of their printed lines.
+    /// Makes records of numbers: of numbers in text that printing reproduces, or of elements of binary inputs, which are
+    /// never printed. The second order, if any, orders the printed lines.
     pub fn of_numbers(
         keys: &KeyBuf,
         map: KeyMap,

@@ -1,4 +1,4 @@
-//! What the command tells while it works, and afterwards.
+//! Reports of the command during its work and after it.
 
 pub(super) mod explain;
 pub(super) mod progress;

@@ -57,7 +57,7 @@ impl Firsts {
         taken.ok_or_else(|| self.is_full())
     }
 
-    /// Counts the next records, and returns the indices of those that are among the first of their value.
+    /// Counts the next records. Returns the indices of the records among the first of their value.
     fn take(&mut self, values: &[Values]) -> Result<Vec<usize>, Error> {
         let (count_of_tables, most, left) = (self.tables.len(), self.most, &self.left);
         let of_table = |(number, table): (usize, &mut HashMap<Vec<u8>, usize>)| {
@@ -80,7 +80,7 @@ impl Firsts {
         Ok(taken)
     }
 
-    /// The error if there is no memory for a value.
+    /// Returns the error for values that exceed the memory.
     fn is_full(&self) -> Error {
         let values: usize = self.tables.iter().map(HashMap::len).sum();
         let problem = format!("has at least {values} values, too many for the memory");
@@ -317,8 +317,9 @@ impl Write for Answers<'_, '_, '_> {
 
 /// Writes the first records of each value, of records in this order.
 fn add_firsts(records: &KeyedBatch, order: &[u32], answers: &mut Answers) -> io::Result<()> {
-    /// The number of records whose values are in memory at once, and of those that a core takes at once.
+    /// The number of records whose values are in memory at once.
     const BLOCK: usize = 1 << 17;
+    /// The number of records that a core takes at once.
     const PART: usize = 1 << 12;
     let places = Places::of(&records.pieces);
     for order in order.chunks(BLOCK) {

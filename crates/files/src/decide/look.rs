@@ -208,7 +208,7 @@ impl Head {
 fn read(opened: &mut Opened, mut bytes: Vec<u8>, most: usize) -> Result<(Vec<u8>, bool), Error> {
     /// Room for a first read: small inputs take little memory.
     const ROOM: usize = 1 << 16;
-    /// A control group that is too small for a longer sample would kill the process.
+    /// A sample of this size needs a check of the memory first: a small control group would kill the process.
     const CHECKED: usize = 1 << 20;
     loop {
         if bytes.len() >= most {

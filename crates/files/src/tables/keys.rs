@@ -259,7 +259,7 @@ impl<'a> KeyArrays<'a> {
         argsort(&self.decoded(false)?.columns())
     }
 
-    /// Decodes the arrays to columns that can be compared, with `is_across` also with those of other batches.
+    /// Decodes the arrays to columns that compare; if `is_across`, columns of different batches compare, too.
     ///
     /// # Errors
     ///

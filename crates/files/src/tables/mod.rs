@@ -112,7 +112,7 @@ impl Job<'_> {
         let few = self.ask.selection.first.filter(|&few| {
             let rows = few as u64;
             let is_few = rows <= tables.rows / 4 && rows.saturating_mul(tables.row_bytes()) <= limit / 2;
-            // A null or NaN that is refused may be in any row.
+            // A refused null or NaN may be in any row.
             let is_plain = !self.ask.selection.unique && !self.ask.positions && self.shuffle.is_none();
             is_few && is_plain && !keys.iter().any(TableKey::refuses_nulls)
         });

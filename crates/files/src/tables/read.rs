@@ -117,7 +117,7 @@ impl<'a> TableScan<'a> {
         matches!(self.added, Some(Added::Counts)) || self.firsts.is_some()
     }
 
-    /// Returns the number of rows for which each row of a batch stands, or `None` if each stands for itself.
+    /// Returns, for each row of a batch, the number of rows that it stands for. Returns `None` if rows have no counts.
     pub(super) fn counts<'b>(&self, batch: &'b RecordBatch) -> Option<&'b [u64]> {
         matches!(self.added, Some(Added::Counts)).then(|| added_numbers(batch))
     }

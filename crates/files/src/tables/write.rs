@@ -31,7 +31,7 @@ pub(super) const BATCH: usize = 1 << 16;
 /// The approximate size in bytes of the rows encoded at once, and of a batch of Arrow.
 const BYTES: u64 = 8 << 20;
 
-/// The least number of rows that are encoded at once where the bytes of a row group are limited.
+/// The least number of rows to encode at once if the bytes of a row group are limited.
 const FEW: usize = 16;
 
 /// The least limit of a row group in bytes: encoders take memory before their first row.
@@ -65,7 +65,7 @@ pub(super) struct Groups<'o, 'w> {
     /// The approximate limit of the memory of an open group.
     most: usize,
     layout: ParquetLayout,
-    /// The maximum number of rows to encode at once. Pages end between them, so it is the same for any memory.
+    /// The maximum number of rows to encode at once. Pages end after these rows, so the number is the same for any memory.
     full_step: usize,
     /// The number of rows to encode at once.
     step: usize,

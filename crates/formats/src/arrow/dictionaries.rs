@@ -29,7 +29,7 @@ struct Values {
     /// The values in the order of their numbers.
     chunks: Vec<ArrayRef>,
     all: Option<ArrayRef>,
-    /// The first input whose values differ from those of an earlier input or batch.
+    /// The first input whose values differ from the values of an earlier input or batch.
     differs: Option<usize>,
     /// The values last seen, and their numbers.
     last: Mutex<Option<(ArrayRef, UInt32Array)>>,
@@ -138,7 +138,7 @@ impl Dictionaries {
     ///
     /// # Errors
     ///
-    /// A file that has changed.
+    /// A changed file.
     pub fn give(&self, column: usize, array: &ArrayRef, is_known: bool) -> Result<ArrayRef, ArrowError> {
         each_array(&mut vec![column], array, &mut |path, array| match self.0.get(path) {
             Some(values) => values.give(array, is_known),

@@ -294,7 +294,7 @@ impl TextTable<'_> {
         })
     }
 
-    /// Returns true if one of these columns has a value that is empty as a key: `""`, blanks alone, or a word for empty
+    /// Returns true if one of these columns has a value that keys count as empty: `""`, only blanks, or a word for empty
     /// fields with quotes or blanks around it.
     ///
     /// # Errors

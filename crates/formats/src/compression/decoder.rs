@@ -17,7 +17,7 @@ const BLOCK: usize = 1 << 18;
 /// The largest header in bytes; enough to identify the beginning of any member.
 const HEADER: usize = 18;
 
-/// The number of bytes that are kept after their use; enough to identify the end of any data.
+/// The number of used bytes to keep: enough to identify the end of any data.
 const END: usize = 28;
 
 /// Decompresses members.

@@ -19,7 +19,7 @@ pub enum Compression {
     Zstd,
 }
 
-/// A compressed format that is recognised, supported or not. `name` is also the name of its program.
+/// A recognised compressed format, supported or not. `name` is also the name of its program.
 struct Form {
     name: &'static str,
     extensions: &'static [&'static str],

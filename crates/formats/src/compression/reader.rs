@@ -69,7 +69,7 @@ impl Read for Reader {
     }
 }
 
-/// Reads until the first bytes tell the compression, unless it is given. Returns the content.
+/// Returns the content. Without a given `compression`, first reads the bytes that tell it.
 fn content(mut source: Source, compression: Option<Compression>, limit: Limit) -> io::Result<Content> {
     let (mut bytes, mut count) = (vec![0; LONGEST], 0);
     let mut known = compression.map(|compression| Ok(Some(compression)));

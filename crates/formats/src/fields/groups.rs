@@ -37,8 +37,8 @@ pub struct Groups<'a> {
 /// Finds groups by the hashes of their fields: from the place of a hash on, the first free place ends the search.
 #[derive(Default)]
 struct Table {
-    /// The higher half of a group's hash, and the number of the group, from 1; 0 is a free place. At least half
-    /// of the places are free; a power of two.
+    /// The higher half of a group's hash, and the number of the group, from 1; 0 marks a free place. The
+    /// number of places is a power of two, and at least half of them are free.
     places: Vec<u64>,
     groups: Vec<Group>,
     /// The offset of the first row of each group in all inputs, and its range with the line end.
@@ -85,8 +85,8 @@ const TOGETHER: usize = 32;
 const PIECE: usize = 1 << 20;
 const ROWS: usize = 1 << 15;
 
-/// The number of recent rows with which the next row is compared; a power of two. Otherwise a few frequent keys would
-/// leave most tables without work.
+/// The number of recent rows to compare the next row with; a power of two. Without this comparison, a few frequent keys
+/// would leave most tables without work.
 const RECENT: usize = 1 << 12;
 
 /// The bytes whose rows are counted for an estimate.

@@ -50,7 +50,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kinds that have a name. [`Kind::List`] has none, since its modifier names a file.
+    /// The kinds with a name. [`Kind::List`] has no name of its own: its modifier names a file.
     pub const ALL: [(&'static str, Self); 8] = [
         ("number", Self::Number),
         ("time", Self::Time),
@@ -96,7 +96,7 @@ pub struct Key {
     /// The file with the names of [`Kind::List`], and these names once they are read.
     list: Option<PathBuf>,
     pub(super) names: Option<Arc<Names>>,
-    /// True for a key that is kept although an earlier key has its column.
+    /// True if the key stays although an earlier key has the same column.
     pub(super) is_apart: bool,
 }
 
@@ -355,12 +355,12 @@ impl Key {
 
 #[doc(hidden)]
 impl Key {
-    /// Makes a key of text that is kept although an earlier key has its column.
+    /// Makes a key of text that stays although an earlier key has the same column.
     pub fn apart(self) -> Self {
         Self { is_apart: true, ..self.kind(Kind::Text) }
     }
 
-    /// Makes the kind that of the column.
+    /// Takes the kind of the column.
     pub fn of_any_kind(mut self) -> Self {
         self.readings.iter_mut().for_each(|reading| reading.said.kind = None);
         self

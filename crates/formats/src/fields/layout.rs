@@ -371,7 +371,7 @@ impl<'a> Layout<'a> {
         is_one && Tokens::new(self.text.line_around(row), PerLine::Any).nth(1).is_some()
     }
 
-    /// Returns the error of a line with several tokens; if all are numbers, with the format that sorts them.
+    /// Returns the error of a line with several tokens. If all tokens are numbers, its hint names the format that sorts them.
     fn several(&self, row: usize) -> Error {
         let mut tokens = Tokens::new(self.text.line_around(row), PerLine::Any);
         let are_numbers = tokens.all(|(_, token)| gpusort_values::number::look(token, None).is_some());
@@ -576,7 +576,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the field of a key as it is written: with its quotes; of a line, a time with all its fields.
+    /// Returns the field of a key as written, with its quotes. In a line, a time includes all of its fields.
     pub(super) fn shown(&self, key: usize) -> &'a [u8] {
         let (field, key) = (&self.bytes[self.places[key].clone()], &self.layout.keys[key]);
         if key.may_span(self.layout.dialect.fields) { key.shown_of_rest(field) } else { field }

@@ -348,7 +348,7 @@ impl DeviceText {
         Ok(sizes.collect::<Result<Vec<_>, Error>>()?.into_iter().all(|is_unchanged| is_unchanged))
     }
 
-    /// Chooses the type, unless one was requested, and estimates the number of lines. Returns `None` if a sample
+    /// Chooses the type, unless the caller requested a type, and estimates the number of lines. Returns `None` if a sample
     /// has an invalid line.
     fn sampled(self, asked: Option<ElementType>, direction: KeyOrder) -> Result<Option<Self>, Error> {
         const SAMPLES: u64 = 64;

@@ -22,7 +22,7 @@ use crate::parallel::map_parts;
 pub use self::files::{DeviceText, FromFiles, IntegerFiles};
 
 /// Reads a part of a text whose numbers print unchanged; `None` for other text and other keys. The type of the
-/// records depends on this part alone, unless one was requested.
+/// records depends on this part alone, unless the caller requested a type.
 pub fn parse_printed(text: &Text, how: &InputSpec) -> Option<PrintedNumbers> {
     let ((per_line, direction), element) = (how.numbers()?, how.by.element);
     if per_line == PerLine::Whole && !text.mark().is_empty() {

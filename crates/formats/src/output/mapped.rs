@@ -151,7 +151,7 @@ fn populated(file: &File, begin: u64, end: u64) -> Option<MmapMut> {
     let length = (end - begin) as usize;
     // SAFETY:
     // - The file has no name, so other processes open it only through this process's descriptors in /proc. If
-    //   one truncates it there, a signal ends this process.
+    //   another process truncates it there, a signal ends this process.
     // - This process never writes a byte through the mapping and through the file at once, and reads none.
     // - The file ends behind the window until its mappings are no longer accessed.
     let window = unsafe { MmapOptions::new().offset(begin).len(length).map_mut(file) }.ok()?;

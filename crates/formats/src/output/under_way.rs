@@ -76,7 +76,7 @@ pub(super) fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     until(work, |_| false)
 }
 
-/// As [`undisturbed`]; if `is_last` of the result, all outputs of the process are in place.
+/// Works as [`undisturbed`] does. If `is_last` is true for the result, all outputs of the process are in place.
 pub(super) fn until<T>(work: impl FnOnce() -> T, is_last: impl FnOnce(&T) -> bool) -> T {
     static ONE: Mutex<()> = Mutex::new(());
     let one = lock(&ONE);

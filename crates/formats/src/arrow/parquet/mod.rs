@@ -103,7 +103,7 @@ impl File {
                 let batch = reader.next().transpose()?.ok_or("rows are missing")?;
                 let more = "a column has more values than its row group has rows";
                 left = left.checked_sub(batch.num_rows() as u64).ok_or(more)?;
-                // Columns that are read apart would end with the shortest, and the damage of another be missed.
+                // Columns read one by one end with the shortest column, which would hide the damage of a longer one.
                 if left == 0 && reader.next().transpose()?.is_some() {
                     return Err(more.into());
                 }
@@ -275,7 +275,7 @@ fn with_hints(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata, Box<
     Ok(read_as(&metadata, fields)?)
 }
 
-/// The type of a column that is read as `kind`, and was `hint` when it was written.
+/// Returns the type of a column that Parquet reads as `kind` and whose writer had the type `hint`.
 fn hinted(kind: &DataType, hint: &DataType) -> DataType {
     match (kind, hint) {
         (DataType::Timestamp(unit, Some(_)), DataType::Timestamp(_, zone @ Some(_))) => {
@@ -299,7 +299,7 @@ fn hinted(kind: &DataType, hint: &DataType) -> DataType {
     }
 }
 
-/// The type in which Parquet holds this type: Parquet has no seconds, and its dates are days.
+/// Returns the type that Parquet stores for this type: Parquet has no seconds, and its dates are days.
 pub fn stored_as(kind: &DataType) -> DataType {
     match kind {
         DataType::Date64 => DataType::Date32,
