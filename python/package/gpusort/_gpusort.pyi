@@ -11,6 +11,7 @@ __all__ = [
     "after_fork",
     "argtop",
     "check_file",
+    "checksum",
     "devices",
     "is_packed",
     "is_sorted",
