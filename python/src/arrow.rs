@@ -96,7 +96,7 @@ impl ArrowArray {
         Ok(Self { field, array })
     }
 
-    /// Takes texts as bytes, the offsets of their ends after a zero, and for each a byte that is 0 for a null.
+    /// Takes texts as bytes, a zero and then the end offset of each text, and for each a byte that is 0 for a null.
     #[staticmethod]
     fn of_texts(
         py: Python,

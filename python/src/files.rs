@@ -372,7 +372,7 @@ pub(crate) fn sort_file<'py>(
     report_dict(py, &report)
 }
 
-/// The checksum of a whole file.
+/// Returns the xxh3 of the bytes of a whole file.
 #[pyfunction]
 pub(crate) fn checksum(py: Python, path: PathBuf) -> PyResult<u64> {
     Ok(py.detach(|| gpusort_files::checksum(&path))?)

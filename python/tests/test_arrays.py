@@ -204,7 +204,7 @@ def test_results_in_arrays_of_the_caller():
     ("x", "message"),
     [
         (np.array([1, "a", None], object), "arrays of objects are not supported; use x.astype(str)"),
-        (["b", 1], "mix strings with others are not supported; use an array of one type"),
+        (["b", 1], "sequences of strings must be flat and of one type"),
         (np.array([1j]), "arrays of complex128 are not supported"),
         (np.zeros(2, np.longdouble), "at most 64 bits"),
         (np.zeros(2, [("a", "i4")]), "structured arrays are not supported; use lexsort"),
@@ -256,8 +256,20 @@ def test_strings_are_sorted_as_numpy_sorts_them(count):
 def test_forms_of_strings():
     assert gpusort.sort(["b", "a"]).tolist() == ["a", "b"]
     assert gpusort.sort(np.array([["b", "a"]]), axis=None).tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match="an array of strings has 2 dimensions here; sort its rows one by one"):
-        gpusort.sort(np.array([["b", "a"]]))
+    grid = np.array([["b", "a"], ["b", "c"]])
+    with pytest.raises(ValueError, match="have one dimension here, not 2; sort each row, or use axis=None"):
+        gpusort.sort(grid)
+    assert np.array_equal(gpusort.unique(grid, return_inverse=True)[1], [[1, 0], [1, 2]])
+    assert np.array_equal(gpusort.rank(grid, method="dense"), [[2, 1], [2, 3]])
+    assert not gpusort.is_sorted(grid, axis=None) and gpusort.is_sorted(np.sort(grid, axis=None))
+    for call in (gpusort.sort, gpusort.argsort, gpusort.is_sorted):
+        with pytest.raises(np.exceptions.AxisError):
+            call(np.array("b"))
+        with pytest.raises(np.exceptions.AxisError):
+            call(np.array(["b"]), axis=1)
+    assert gpusort.sort(list(np.array(["b", "a"]))).tolist() == ["a", "b"]
+    with pytest.raises(TypeError, match="masked arrays are not supported"):
+        gpusort.sort(np.ma.array(["b", "a"], mask=[True, False]))
     if not hasattr(np.dtypes, "StringDType"):
         return
     for missing in (np.nan, None):

@@ -505,6 +505,12 @@ def test_a_manifest_stands_for_its_folder(tmp_path: pathlib.Path) -> None:
     assert not found and str(first) in str(found) and second.exists()
     manifest.write_text(text[: len(text) // 2])
     assert "manifest.json: not a manifest: " in problem()
+    # Options that a check does not have, or that the call adds.
+    manifest.write_text(json.dumps({**json.loads(text), "check": ["--no-such-option"]}))
+    with pytest.raises(TypeError, match="unknown option: no_such_option"):
+        gpusort.check_file(manifest)
+    manifest.write_text(text)
+    assert gpusort.check_file(manifest, reverse=True)
     # Without the marks of a sort's output it is a file like any other.
     (tmp_path / "manifest.json").write_text('{"a": 1}\n')
     assert gpusort.check_file(tmp_path / "manifest.json", key="a")

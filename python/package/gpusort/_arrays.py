@@ -59,20 +59,32 @@ def is_strings(x: object) -> bool:
     return isinstance(x, np.ndarray) and cast("Array", x).dtype.kind in "SUT"
 
 
-def _as_strings(x: Any) -> Any:
-    """Converts a list or tuple of only strings, or only bytes, to a NumPy array; returns any other x unchanged."""
-    if not isinstance(x, (list, tuple)):
-        return x
-    values = cast("Sequence[object]", x)
-    kinds = {type(value) for value in values[:1]}
-    is_of_strings = kinds <= {str, bytes} and all(type(value) in kinds for value in values)
-    return np.asarray(values) if values and is_of_strings else values
+def _as_strings(x: Any, axis: int | None = -1) -> Any:
+    """Returns a list or tuple of strings alone, or of bytes alone, as an array of NumPy; any other x as it is.
+
+    With axis None, an array of strings becomes flat.
+    """
+    if isinstance(x, (list, tuple)):
+        values = cast("Sequence[object]", x)
+        for kind in (str, bytes):
+            if values and all(isinstance(value, kind) for value in values):
+                return np.asarray(values)
+        return values
+    return x.ravel() if axis is None and is_strings(x) else x
+
+
+def _unmasked(x: object) -> None:
+    if type(x).__module__.startswith("numpy.ma"):
+        raise TypeError("masked arrays are not supported; use x.compressed() or x.filled(value)")
 
 
 def _of_strings(x: Array) -> _gpusort.ArrowArray:
     """Converts NumPy strings to Arrow binary, in the order of their code points, as NumPy compares them."""
+    _unmasked(x)
+    if x.ndim == 0:
+        raise np.exceptions.AxisError(-1, 0)
     if x.ndim != 1:
-        raise ValueError(f"an array of strings has {x.ndim} dimensions here; sort its rows one by one")
+        raise ValueError(f"arrays of strings have one dimension here, not {x.ndim}; sort each row, or use axis=None")
     lengths: Any
     valid: NDArray[np.uint8] | None = None
     if x.dtype.kind == "T":
@@ -87,7 +99,7 @@ def _of_strings(x: Array) -> _gpusort.ArrowArray:
         lengths = np.fromiter(lengths, np.int64, x.size)
     else:
         native = np.require(x, x.dtype.newbyteorder("="), ["C", "A"])
-        texts = np.frombuffer(native.tobytes(), np.uint8 if x.dtype.kind == "S" else np.uint32)
+        texts = np.frombuffer(native, np.uint8 if x.dtype.kind == "S" else np.uint32)
         if x.dtype.kind == "U":
             # Big-endian code points of one width compare in the order of their bytes.
             texts = texts.astype(np.uint8 if texts.max(initial=0) < 256 else ">u4")
@@ -157,7 +169,7 @@ def _refused(dtype: np.dtype[Any]) -> TypeError:
             "or an Arrow array such as pyarrow.array(x)"
         )
     if dtype.kind in "SUT":
-        return TypeError("sequences that mix strings with others are not supported; use an array of one type")
+        return TypeError("sequences of strings must be flat and of one type")
     if dtype.kind == "V":
         return TypeError("structured arrays are not supported; use lexsort([x['first'], x['second']])")
     return TypeError(f"arrays of {dtype} are not supported; use a type of at most 64 bits")
@@ -172,8 +184,7 @@ class _Input:
         self.array: Array
         self.back: Callable[[Array], Any] = _same
         name = type(x).__name__
-        if type(x).__module__.startswith("numpy.ma"):
-            raise TypeError("masked arrays are not supported; use x.compressed() or x.filled(value)")
+        _unmasked(x)
         if isinstance(x, np.ndarray):
             self.array = np.asarray(x)  # pyright: ignore[reportUnknownArgumentType]
         elif hasattr(x, "__dlpack__"):
@@ -267,7 +278,7 @@ class _Axis:
         self.inner = math.prod(array.shape[number + 1 :])
 
     def empty(self, dtype: Any, count: int) -> Array:
-        """Returns an uninitialized array for ``count`` results of each row."""
+        """Returns an uninitialised array for ``count`` results of each row."""
         shape = list(self.array.shape)
         shape[self.number] = count
         return np.empty(shape, dtype)
@@ -391,11 +402,11 @@ def sort(
         result = np.empty(x.size, x.dtype)
         _gpusort.sort(x, result, x.size, 1, descending, False, None, threads)
         return result
-    first, chosen, x = nulls_first(nulls), device_of(device), _as_strings(x)
+    x = _as_strings(x, axis)
     if is_strings(x):
-        x = x.ravel() if axis is None else x
-        positions = argsort(x, axis, descending=descending, nulls=nulls, device=device, threads=threads)
+        positions, _ = _positions(x, None, axis, descending, nulls, device, threads)
         return _into(x.take(positions), out)
+    first, chosen = nulls_first(nulls), device_of(device)
     if is_arrow(x) or is_pandas(x):
         if out is not None:
             raise TypeError("an array of Arrow or pandas is not sorted into another one; leave out out=")
@@ -469,10 +480,7 @@ def _positions(
     threads: int | None,
 ) -> tuple[Array, Callable[[Array], Any]]:
     """Returns the positions of the first k or all elements, and a function to convert them to the type of x."""
-    x = _as_strings(x)
-    if is_strings(x) and axis is None:
-        x = x.ravel()
-    first, chosen, x = nulls_first(nulls), device_of(device), without_index(x)
+    first, chosen, x = nulls_first(nulls), device_of(device), without_index(_as_strings(x, axis))
     if is_arrow(x):
         _one_dimension(axis)
         array = _gpusort.ArrowArray(x)
@@ -522,11 +530,11 @@ def top(
     >>> top([5, -3, 8, -3], 3)
     array([-3, -3,  5])
     """
-    first, chosen, x = nulls_first(nulls), device_of(device), _as_strings(x)
+    x = _as_strings(x, axis)
     if is_pandas(x) or is_strings(x):
-        x = x.ravel() if axis is None and is_strings(x) else x
-        positions = argtop(x, k, axis=axis, descending=descending, nulls=nulls, device=device, threads=threads)
+        positions, _ = _positions(x, operator.index(k), axis, descending, nulls, device, threads)
         return x.take(positions)
+    first, chosen = nulls_first(nulls), device_of(device)
     if is_arrow(x):
         _one_dimension(axis)
         array = _gpusort.ArrowArray(readable(x))
@@ -658,8 +666,9 @@ def is_sorted(
     >>> is_sorted([1, 2, 2]), is_sorted([1, 2, 2], descending=True)
     (True, False)
     """
-    first, x = nulls_first(nulls), without_index(_as_strings(x))
+    first, x = nulls_first(nulls), without_index(_as_strings(x, axis))
     if is_arrow(x):
+        _one_dimension(axis)
         return _gpusort.ArrowArray(x).is_sorted(descending, first, threads)
     rows = _Axis(_Input(x).array, axis)
     array = np.moveaxis(rows.array, rows.number, -1)
@@ -720,13 +729,15 @@ def unique(
     """
     options: dict[str, Any] = {"descending": descending, "nulls": nulls, "device": device, "threads": threads}
     keys: Array
-    series = x.ravel() if is_strings(x := _as_strings(x)) else x
+    series = _as_strings(x, None)
+    # Strings keep their shape for the inverse.
+    shape: tuple[int, ...] | None = np.shape(x) if is_strings(series) else None
     x = without_index(series)
     if is_arrow(x):
         array = _gpusort.ArrowArray(x)
         # Ranks already include the direction and the place of nulls.
         keys, options = _ranks(array, descending, nulls, threads), {"device": device, "threads": threads}
-        shape = keys.shape
+        shape = keys.shape if shape is None else shape
 
         def taken(index: Array) -> Any:
             return _arrow_back(series, array.take(index))
@@ -791,10 +802,13 @@ def rank(
     keys: Array
     back: Callable[[Array], Any] = _same
     positions: NDArray[np.int64]
-    x = without_index(_as_strings(x))
+    strings = _as_strings(x, None)
+    shape: tuple[int, ...] | None = np.shape(x) if is_strings(strings) else None
+    x = without_index(strings)
     if is_arrow(x):
         keys = _ranks(_gpusort.ArrowArray(x), descending, nulls, threads)
-        positions, shape = argsort(keys, device=device, threads=threads), keys.shape
+        positions = argsort(keys, device=device, threads=threads)
+        shape = keys.shape if shape is None else shape
     else:
         given = _Input(x)
         keys, shape, back = _canonical(given.array.ravel()), given.array.shape, given.back

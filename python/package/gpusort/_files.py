@@ -568,7 +568,9 @@ def check_file(
             parts = parts_of(files[0])
             if parts is None:
                 return Checked(None, None, None)
-            files, arguments = parts[0], {**arguments, **parts[1]}
+            # The manifest has all options that decide the order.
+            given = {**parts[1], "memory": options.get("memory")}
+            files, arguments = parts[0], {**_arguments(None, given), "keys": parts[2]}
         found = _gpusort.check_file(files, arguments, threads, tell)
     finally:
         bar.end()

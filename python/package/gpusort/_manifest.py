@@ -20,8 +20,8 @@ def is_manifest(inputs: list[Any]) -> bool:
     return b'"gpusort"' in begin or os.path.exists(os.path.join(os.path.dirname(path), "_SUCCESS"))
 
 
-def parts_of(path: str) -> tuple[list[str], dict[str, Any]] | None:
-    """Compares a folder with its manifest; returns the paths of its parts and the arguments of their check.
+def parts_of(path: str) -> tuple[list[str], dict[str, Any], list[tuple[str, bool | None]]] | None:
+    """Compares a folder with its manifest; returns the paths of its parts, and the options and keys of their check.
 
     None stands for parts whose order the manifest does not have.  Raises ValueError if the folder differs.
     """
@@ -31,13 +31,14 @@ def parts_of(path: str) -> tuple[list[str], dict[str, Any]] | None:
             manifest: dict[str, Any] = json.load(file)
         parts: list[dict[str, Any]] = manifest["parts"]
         problems = _differences(folder, manifest, parts)
-        arguments = _arguments(manifest)
-    except (KeyError, TypeError, ValueError) as error:
+        keys = [(str(name), descending) for name, descending in manifest["keys"]]
+        options = _options(manifest)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path}: not a manifest: {error}") from error
     if problems:
         raise ValueError("; ".join(problems))
-    has_order = manifest.get("checksum") is not None or manifest["keys"]
-    return ([os.path.join(folder, part["name"]) for part in parts], arguments) if parts and has_order else None
+    has_order = manifest.get("checksum") is not None or keys
+    return ([os.path.join(folder, part["name"]) for part in parts], options, keys) if parts and has_order else None
 
 
 def _differences(folder: str, manifest: dict[str, Any], parts: list[dict[str, Any]]) -> list[str]:
@@ -70,15 +71,15 @@ def _total(checksums: Any) -> int:
     return sum(int(digits, 16) for digits in checksums if digits is not None) % (1 << 64)
 
 
-def _arguments(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Returns the arguments of :func:`check_file` for the options of ``gpusort check`` in a manifest."""
-    arguments: dict[str, Any] = {"na": manifest["na"], "ignore_case": manifest["ignore_case"]}
+def _options(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Returns the options of :func:`check_file` for those of ``gpusort check`` in a manifest."""
+    options: dict[str, Any] = {"na": manifest["na"], "ignore_case": manifest["ignore_case"]}
     for option in manifest["check"]:
         name, _, value = option.removeprefix("--").partition("=")
         if name == "no-header":
-            arguments["header"] = False
+            options["header"] = False
         elif name == "header":
-            arguments["header"] = int(value)
+            options["header"] = int(value)
         else:
-            arguments["from_" if name == "from" else name.replace("-", "_")] = value or True
-    return {**arguments, "keys": [(str(name), descending) for name, descending in manifest["keys"]]}
+            options["from_" if name == "from" else name.replace("-", "_")] = value or True
+    return options
