@@ -2,8 +2,8 @@
 
 var<workgroup> over: u32;
 
-// Returns true if this phase has no work. One invocation reads the state, so that all invocations
-// of a workgroup agree.
+// Returns true if this phase has no work. One invocation reads the state: barriers follow, so the compiler
+// must see that the whole workgroup decides alike.
 fn workgroup_is_over(local: u32, phase: u32) -> bool {
     if local == 0u {
         over = u32(is_over(phase));

@@ -65,7 +65,7 @@ fn merge_runs(place: Place, @builtin(local_invocation_index) local: u32) {
     }
     workgroupBarrier();
 
-    // The beginnings of this invocation's elements in both slices.
+    // The beginnings of this invocation's elements in the tile's parts of both runs.
     let taken = min(local * EACH, count);
     let other = count - own;
     var low = max(taken, other) - other;

@@ -146,7 +146,7 @@ fn top_of_tile(place: Place, @builtin(local_invocation_index) local: u32) {
             }
         }
         // The slots from `count` to k get copies of the limit, which the missing elements equal.
-        // The slots after k get padding.
+        // The slots from k on get padding.
         for (var s = count + local; s < SLOTS; s += WORKGROUP_SIZE) {
             store_scratch(run + s, element_or_last(limit, s < arguments.k));
         }

@@ -9,7 +9,7 @@ use gpusort_planner::item::Pair;
 use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::{
     Algorithm, Batch, Crossovers, Fused, FusedTile, FusedWork, Kernel, Limits, Local, MergeTile, Plan, Shape,
-    Step, Transpose, Tuning, Variant,
+    Step, TransposeWork, Tuning, Variant,
 };
 
 use crate::device::gpu;
@@ -137,8 +137,8 @@ fn kernels_by_themselves_leave_what_the_interpreter_leaves() {
         (70, Step::Phase { odd: true }.into(), 0, 63),
         (70, Local { tile_log2: 1, sorts: true }.into(), 0, 69),
         (70, Local { tile_log2: 9, sorts: false }.into(), 0, 63),
-        (64, Transpose::Sort { row_log2: 6 }.into(), 0, 64),
-        (70, Transpose::Merge { row_log2: 3, steps: 3, block_log2: 31 }.into(), 0, 64),
+        (64, TransposeWork::Sort { row_log2: 6 }.into(), 0, 64),
+        (70, TransposeWork::Merge { row_log2: 3, steps: 3, block_log2: 31 }.into(), 0, 64),
         (70, fused(tile(1, 0, 0), FusedWork::Sort), 69, 1),
         (70, fused(tile(2, 2, 1), FusedWork::Halves), 3, 67),
         (70, fused(tile(2, 2, 0), strides(4, 4, 0, false)), 5, 65),

@@ -7,7 +7,7 @@ use gpusort_planner::key::KeyWords;
 use gpusort_planner::plan::interpreter;
 use gpusort_planner::plan::{
     Algorithm, Comparison, Dispatch, Fused, FusedTile, FusedWork, Kernel, Limits, Local, Merge, MergeTile,
-    Plan, Shape, Step, Subgroups, Top, TopTuning, Transpose, Tuning, Variant,
+    Plan, Shape, Step, Subgroups, Top, TopTuning, TransposeWork, Tuning, Variant,
 };
 use proptest::prelude::*;
 
@@ -155,13 +155,13 @@ fn grids_cover_the_work_and_keep_to_the_limits() {
                     Kernel::Fused(fused) => 1 << (fused.tile.log2() - 1),
                     Kernel::Top(top) => 1 << (top.tuning.tile_log2() - 1),
                     Kernel::Local(local) => 1 << (local.tile_log2 - 1),
-                    Kernel::Transpose(Transpose::Sort { row_log2 } | Transpose::Merge { row_log2, .. }) => {
-                        1 << (row_log2 - 1)
-                    }
+                    Kernel::Transpose(
+                        TransposeWork::Sort { row_log2 } | TransposeWork::Merge { row_log2, .. },
+                    ) => 1 << (row_log2 - 1),
                     _ => u64::from(dispatch.pipeline().workgroup_size()),
                 };
                 let pairs = match dispatch.kernel() {
-                    Kernel::Transpose(Transpose::Pad { from }) => u64::from(plan.room() - from),
+                    Kernel::Transpose(TransposeWork::Pad { from }) => u64::from(plan.room() - from),
                     kernel => kernel.steps().iter().map(|step| step.pairs(count)).max().unwrap_or(count),
                 };
                 let room = grid.workgroups() * each;
@@ -381,8 +381,8 @@ pub fn kernels() -> Vec<Kernel> {
             Step::Stride { stride_log2 }.into(),
             Local { tile_log2, sorts: true }.into(),
             Local { tile_log2, sorts: false }.into(),
-            Transpose::Pad { from: a }.into(),
-            Kernel::from(Transpose::Sort { row_log2 }),
+            TransposeWork::Pad { from: a }.into(),
+            Kernel::from(TransposeWork::Sort { row_log2 }),
         ]);
         let top = |tuning| Kernel::from(Top { tuning: TopTuning::new(tuning).unwrap(), k: a });
         kernels.extend(tunings.map(top));
@@ -393,10 +393,10 @@ pub fn kernels() -> Vec<Kernel> {
         for b in EXTREMES {
             kernels.extend([
                 Step::Alternating { stride_log2, block_log2: b }.into(),
-                Kernel::from(Transpose::Transpose { rows_log2: a, columns_log2: b }),
+                Kernel::from(TransposeWork::Transpose { rows_log2: a, columns_log2: b }),
             ]);
             for c in EXTREMES {
-                kernels.push(Transpose::Merge { row_log2, steps: b, block_log2: c }.into());
+                kernels.push(TransposeWork::Merge { row_log2, steps: b, block_log2: c }.into());
                 for (tile, mirrored) in tiles.into_iter().zip([false, true].into_iter().cycle()) {
                     let work = FusedWork::Strides { tail: a, low: b, count: c, mirrored };
                     kernels.push(Fused { tile, work }.into());
@@ -476,7 +476,8 @@ fn kernels_that_leave_their_arrays_cannot_be_planned() {
                     planned += 1;
                     let what = || format!("{kernel:?} on {count} from {first} of {n}");
                     assert!(keeps_inside(&plan), "{}", what());
-                    let fills = matches!(kernel, Kernel::Transpose(Transpose::Pad { .. }) | Kernel::Iota(_));
+                    let fills =
+                        matches!(kernel, Kernel::Transpose(TransposeWork::Pad { .. }) | Kernel::Iota(_));
                     assert!(fills || u64::from(first) + u64::from(count) <= n as u64, "{}", what());
                     // Nor does its twin, which would panic.
                     if plan.room() <= 1 << 16 {
@@ -496,7 +497,7 @@ fn dispatches_that_read_what_is_not_there_cannot_be_planned() {
     };
     let top = Top { tuning: TopTuning::new([2, 1, 1, 1, 1]).unwrap(), k: 2 };
     let all = |kernel: Kernel| (kernel, 0, 64);
-    let transpose = all(Transpose::Transpose { rows_log2: 3, columns_log2: 3 }.into());
+    let transpose = all(TransposeWork::Transpose { rows_log2: 3, columns_log2: 3 }.into());
     assert!(!refused(&[all(top.into()), (top.into(), 0, 16), (Step::Mirror { block_log2: 2 }.into(), 0, 4)]));
     // A reduction leaves a quarter, in the other array.
     assert!(refused(&[all(top.into()), (top.into(), 0, 17)]));
@@ -505,10 +506,10 @@ fn dispatches_that_read_what_is_not_there_cannot_be_planned() {
     assert!(refused(&[all(top.into()), transpose]));
     // Padding makes more, where it begins at the end of what is there.
     let (pad, sort) =
-        (Kernel::from(Transpose::Pad { from: 64 }), Kernel::from(Transpose::Sort { row_log2: 7 }));
+        (Kernel::from(TransposeWork::Pad { from: 64 }), Kernel::from(TransposeWork::Sort { row_log2: 7 }));
     assert!(!refused(&[(pad, 0, 128), (sort, 0, 128)]));
     assert!(refused(&[(sort, 0, 128)]));
-    assert!(refused(&[(Transpose::Pad { from: 65 }.into(), 0, 128)]));
+    assert!(refused(&[(TransposeWork::Pad { from: 65 }.into(), 0, 128)]));
     let plan = Plan::of_kernels(64, KEYS, &Limits::TYPICAL, [transpose]).unwrap();
     assert!(plan.repeated(1).is_ok() && plan.repeated(2).is_err(), "each begins in the first array");
     assert!(plan.repeated(u32::MAX).is_err());

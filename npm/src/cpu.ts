@@ -31,7 +31,7 @@ const UNSIGNED = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: BigUint64Ar
  */
 const tables = [0, 1, 2].map(() => new Uint32Array(1 << BITS)) as [Uint32Array, Uint32Array, Uint32Array];
 
-/** The map between elements and keys, of the high word if there are two. Elements of one or two bytes are the highest ones of their word. */
+/** The map between elements and keys, of the high word if there are two. Elements of one or two bytes are in the highest bytes of their word. */
 interface Order {
   /** The bits that differ in all keys, and the further bits that differ in keys of negative floats. */
   flip: number;

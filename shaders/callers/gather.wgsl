@@ -12,6 +12,7 @@ struct Arguments {
     firsts_0: u32,
     firsts_1: u32,
     firsts_2: u32,
+    // For each array: the number of elements of the source; positions beyond it are ignored.
     elements_0: u32,
     elements_1: u32,
     elements_2: u32,

@@ -6,7 +6,7 @@
 // entry in a table of all bytes. The parameters are a 32-bit number, lowest byte first, and four
 // bytes.
 //
-// The host puts the offsets of members in the structs of the kernels before this text: RADIX_N, …
+// Constants with the offsets of the members of the kernels' structs (RADIX_N, …) precede this text.
 
 @group(1) @binding(0) var<uniform> number_0: u32;
 @group(1) @binding(1) var<uniform> number_1: u32;
@@ -24,7 +24,7 @@ fn host_number() -> u32 {
 // The distance between sets of arguments, in words.
 const SLOT: u32 = 64u;
 
-// Writes the beginnings of slices as a Slices struct: first for passes that read the caller's
+// Writes the beginnings of slices as two Slices structs: first for passes that read the caller's
 // slices, then for passes that write them.
 fn put_slices(slot: u32, first_key: u32, first_payload: u32) {
     parameters[slot + SLICES_READ_KEYS] = first_key;

@@ -8,7 +8,7 @@
 // write_firsts    the element, its value, and the number of equal elements
 // ```
 //
-// Keys are thus read only once. The constants TILE (elements in a tile) and TOGETHER (simultaneous
+// Only count_firsts compares keys; write_firsts reads the keys of first elements again. The constants TILE (elements in a tile) and TOGETHER (simultaneous
 // loads of an invocation) precede this text.
 
 struct Arguments {

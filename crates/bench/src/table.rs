@@ -143,9 +143,8 @@ impl Table {
         });
         let indent = self.size_width + self.method_width + 4;
         let skipped = skipped.iter().map(|Skipped { case, why }| {
-            let note = wrapped(&format!("skipped: {why}"), self.width.saturating_sub(indent), 0);
-            let note = note.trim_end().replace('\n', &format!("\n{:indent$}", ""));
-            (case, format!("  {}", dim.apply_to(note)))
+            let note = wrapped(&format!("{:indent$}skipped: {why}", ""), self.width, indent);
+            (case, format!("  {}", dim.apply_to(note.trim())))
         });
         let mut text = String::new();
         for (number, (case, rest)) in measured.chain(skipped).enumerate() {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use gpusort_order::item::{Item, Pair};
 use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
-use gpusort_planner::plan::{Dispatch, Kernel, Plan, Radix, RadixWork, Scope, Transpose, interpreter};
+use gpusort_planner::plan::{Dispatch, Kernel, Plan, Radix, RadixWork, Scope, TransposeWork, interpreter};
 
 use super::heat::Heat;
 use super::{FEW, FILLER, MOST, steps};
@@ -229,7 +229,7 @@ fn compared(dispatch: &Dispatch, before: &[u32]) -> Vec<Layer> {
 /// The layer of a dispatch; `None` for comparisons in place.
 fn at_once(dispatch: &Dispatch, before: &[u32], after: &[u32], sorted: &[u64]) -> Option<Layer> {
     match dispatch.kernel() {
-        Kernel::Transpose(Transpose::Transpose { rows_log2, columns_log2 }) => {
+        Kernel::Transpose(TransposeWork::Transpose { rows_log2, columns_log2 }) => {
             let from = |place: usize| {
                 let (column, row) = (place >> rows_log2, place & ((1 << rows_log2) - 1));
                 Some((row << columns_log2) + column)

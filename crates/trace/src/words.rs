@@ -5,7 +5,7 @@ use std::fmt::Write;
 use gpusort_order::network::Step;
 use gpusort_planner::kernels::DIGIT_BITS;
 use gpusort_planner::plan::{
-    Dispatch, Fused, FusedWork, Kernel, Local, Radix, RadixWork, Scope, SelectWork, Transpose,
+    Dispatch, Fused, FusedWork, Kernel, Local, Radix, RadixWork, Scope, SelectWork, TransposeWork,
 };
 
 use gpusort_base::human::{grouped, power};
@@ -44,15 +44,15 @@ pub(super) fn of(dispatch: &Dispatch) -> String {
             let shifted = if dispatch.first() == 0 { "" } else { ", shifted" };
             format!("merge halves of tiles{shifted}")
         }
-        Kernel::Transpose(Transpose::Pad { from }) if from == dispatch.count() => {
+        Kernel::Transpose(TransposeWork::Pad { from }) if from == dispatch.count() => {
             "pad: nothing to do".to_owned()
         }
-        Kernel::Transpose(Transpose::Pad { .. }) => format!("pad to {}", grouped(dispatch.count())),
-        Kernel::Transpose(Transpose::Sort { row_log2 }) => {
+        Kernel::Transpose(TransposeWork::Pad { .. }) => format!("pad to {}", grouped(dispatch.count())),
+        Kernel::Transpose(TransposeWork::Sort { row_log2 }) => {
             format!("sort rows of {}, up and down", power(row_log2))
         }
-        Kernel::Transpose(Transpose::Merge { .. }) => format!("{} in rows", of_steps(&all)),
-        Kernel::Transpose(Transpose::Transpose { rows_log2, columns_log2 }) => {
+        Kernel::Transpose(TransposeWork::Merge { .. }) => format!("{} in rows", of_steps(&all)),
+        Kernel::Transpose(TransposeWork::Transpose { rows_log2, columns_log2 }) => {
             format!("transpose {} rows of {}", power(rows_log2), power(columns_log2))
         }
         Kernel::Top(top) => {

@@ -89,7 +89,7 @@ pub fn cut(name: &str, most: usize) -> String {
 }
 
 /// Wraps a text into lines of at most `width` characters, unless a word is longer. Indents all lines but
-/// the first.
+/// the first, and ends each with a line feed.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

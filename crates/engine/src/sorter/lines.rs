@@ -18,7 +18,7 @@ use super::resident::{Merging, ResidentRuns};
 use super::{Lines, Method};
 use crate::gpu::execute;
 use crate::report::{Form, Report};
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::{Instant, timed};
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
 
@@ -131,12 +131,7 @@ impl OnGpu {
     ) -> Result<Report, Error> {
         let kernels = self.text_kernels(lines.map.element.key_words());
         let (start, mut taking, mut printed) = (Instant::now(), Duration::ZERO, 0);
-        let mut take = |block: &[u8]| {
-            let start = Instant::now();
-            let taken = take(block);
-            taking += start.elapsed();
-            taken
-        };
+        let mut take = |block: &[u8]| timed(&mut taking, || take(block));
         let mut print = |keys: OnDevice| {
             printed += kernels.print(self.gpu(), keys.buffers(), lines.map, &mut take)?;
             keys.keep();

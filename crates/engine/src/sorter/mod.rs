@@ -35,7 +35,7 @@ use self::on_gpu::OnGpu;
 use crate::gpu::Gpu;
 use crate::key_buf::{KeyBuf, KeyWidth, by_width, in_one};
 use crate::report::Report;
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::{Instant, timed};
 use gpusort_base::device::{AdapterInfo, Select};
 use gpusort_base::error::Error;
 use gpusort_base::parallel;
@@ -274,10 +274,7 @@ impl Ordered<'_> {
             Place::Memory(words) => return take(words).map(|()| (self.repeated, self.report)),
             Place::Device(result, records) => result.take(&mut |words| {
                 let words = recorded(words, records.as_ref());
-                let start = Instant::now();
-                let taken = take(words);
-                taking += start.elapsed();
-                taken
+                timed(&mut taking, || take(words))
             })?,
         }
         let waiting = start.elapsed().saturating_sub(taking);

@@ -5,7 +5,7 @@ use gpusort_order::{Algorithm, Pair, is_few};
 use super::{DeviceJob, Method, Ordered, Progress, ResultKind, Sorted, number_of_records};
 use crate::key_buf::{KeyBuf, by_width};
 use crate::report::{Form, Ran, Report};
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::{Instant, timed};
 use gpusort_base::error::Error;
 use gpusort_cpu::{self as cpu, Piece};
 
@@ -66,9 +66,7 @@ fn sort_records(
     by_width!(keys, keys => by_width!(records, records => {
         let pieces: Vec<_> = keys.into_iter().zip(records).collect();
         let (pairs, mut report) = sort_pieces(pieces, method, progress)?;
-        let start = Instant::now();
-        let records = cpu::records(&pairs).into();
-        report.sort.time += start.elapsed();
+        let records = timed(&mut report.sort.time, || cpu::records(&pairs).into());
         Ok((records, report))
     }))
 }

@@ -399,7 +399,7 @@ impl BufferSorter {
         Ok(DeviceRun { elements: elements.first_of(most), most, count })
     }
 
-    /// Checks that these slices belong to the device, which can bind them, and that no written slice overlaps another.
+    /// Checks that these slices belong to the device, that it can bind them, and that no written slice overlaps another.
     fn check_slices<'a>(
         &self,
         written: impl IntoIterator<Item = Slice<'a>>,

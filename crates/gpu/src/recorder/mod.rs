@@ -134,7 +134,7 @@ struct Preparation {
     rows: ComputePipeline,
     /// Writes all arguments of a selection except the number of selected elements.
     top: ComputePipeline,
-    /// Writes this number.
+    /// Writes the number of selected elements of a selection.
     top_k: ComputePipeline,
 }
 
@@ -394,7 +394,7 @@ impl Recorder {
 
     /// Returns true if the device has immediates.
     fn has_immediates(&self) -> bool {
-        self.plain_copy.is_some()
+        self.beside.has_immediates
     }
 
     /// Returns true if arguments can be immediates: the host knows the count, and slices begin at

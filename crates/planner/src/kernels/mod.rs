@@ -56,7 +56,7 @@ pub use select::{Select, SelectWork};
 pub use step::LAST_SWAP;
 pub use tiles::{REGISTERS, Tiles, WORKGROUP};
 pub use top::{Top, TopTuning};
-pub use transpose::Transpose;
+pub use transpose::TransposeWork;
 pub(crate) use unroll::unroll;
 
 use crate::error::{Error, at_least, at_most, has, refuse_if};
@@ -213,7 +213,7 @@ kernels! {
     /// `step`: one step on the whole array, a comparison by each invocation.
     Step(Step) = "step",
     /// `transpose`: rows in workgroup memory, and transpositions.
-    Transpose(Transpose) = "transpose",
+    Transpose(TransposeWork) = "transpose",
     /// `top`: tiles in registers, reduced to their smallest elements.
     Top(Top) = "top",
     /// `radix`: digits counted, and elements distributed by a digit.
@@ -528,10 +528,10 @@ mod tests {
         let mut all: Vec<Kernel> = vec![
             Local { tile_log2: 5, sorts: true }.into(),
             Local { tile_log2: 5, sorts: false }.into(),
-            Transpose::Pad { from: 3 }.into(),
-            Transpose::Sort { row_log2: 3 }.into(),
-            Transpose::Merge { row_log2: 3, steps: 2, block_log2: 4 }.into(),
-            Transpose::Transpose { rows_log2: 3, columns_log2: 5 }.into(),
+            TransposeWork::Pad { from: 3 }.into(),
+            TransposeWork::Sort { row_log2: 3 }.into(),
+            TransposeWork::Merge { row_log2: 3, steps: 2, block_log2: 4 }.into(),
+            TransposeWork::Transpose { rows_log2: 3, columns_log2: 5 }.into(),
             Top { tuning, k: 100 }.into(),
             Merge { tile: MergeTile::new(6, 5).unwrap(), middle: 30, stays: true }.into(),
             Iota { from: 3 }.into(),

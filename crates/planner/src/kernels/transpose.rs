@@ -18,7 +18,7 @@ use crate::network::{self, Step};
 
 /// The work on an array whose size is a power of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Transpose {
+pub enum TransposeWork {
     /// Puts elements that sort last into the positions from `from` on.
     Pad {
         /// The number of elements before the padding.
@@ -50,7 +50,7 @@ pub enum Transpose {
 /// The side of squares for transpositions in workgroup memory: see `transpose.wgsl`.
 const SIDE: u32 = 16;
 
-impl Transpose {
+impl TransposeWork {
     /// Returns the elements in a row, as a power of two; `None` if workgroups have no rows.
     fn row_log2(self) -> Option<u32> {
         match self {
@@ -60,7 +60,7 @@ impl Transpose {
     }
 }
 
-impl KernelSpec for Transpose {
+impl KernelSpec for TransposeWork {
     fn check(&self, shape: Shape, limits: &Limits) -> Result<(), Error> {
         let Some(row_log2) = self.row_log2() else { return Ok(()) };
         if let Self::Merge { steps, block_log2, .. } = *self {

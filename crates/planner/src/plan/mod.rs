@@ -46,7 +46,7 @@ pub use crate::algorithm::{Algorithm, NoVariant, Variant};
 pub use crate::kernels::{
     AuxBuffer, Batch, Dispatch, Fused, FusedTile, FusedWork, Group, Kernel, KeyTransform, Layout, Local,
     Merge, MergeTile, Radix, RadixTile, RadixWork, Scope, Select, SelectWork, Shape, StalledTile, Tiles, Top,
-    TopTuning, Transpose,
+    TopTuning, TransposeWork,
 };
 pub use crate::limits::{Limits, Subgroups};
 pub use crate::network::{Comparison, Step};

@@ -13,7 +13,7 @@
 
 use super::PlanElements;
 use crate::error::{Error, at_most};
-use crate::kernels::{Dispatch, Kernel, Transpose};
+use crate::kernels::{Dispatch, Kernel, TransposeWork};
 use crate::network::{Step, stages};
 
 pub(super) fn plan(elements: PlanElements) -> Result<Vec<Dispatch>, Error> {
@@ -26,7 +26,7 @@ pub(super) fn plan(elements: PlanElements) -> Result<Vec<Dispatch>, Error> {
     let both = (2 * row_log2).min(log2);
     let column_log2 = log2 - row_log2;
     let mut kernels: Vec<Kernel> =
-        vec![Transpose::Pad { from: n }.into(), Transpose::Sort { row_log2 }.into()];
+        vec![TransposeWork::Pad { from: n }.into(), TransposeWork::Sort { row_log2 }.into()];
     for block_log2 in row_log2 + 1..=log2 {
         let single = (both..block_log2).rev();
         kernels.extend(single.map(|stride_log2| Kernel::Step(Step::Alternating { stride_log2, block_log2 })));
@@ -34,10 +34,10 @@ pub(super) fn plan(elements: PlanElements) -> Result<Vec<Dispatch>, Error> {
         let transposed = if block_log2 == log2 { log2 } else { block_log2 - row_log2 };
         let steps = both.min(block_log2) - row_log2;
         let merges = [
-            Transpose::Transpose { rows_log2: column_log2, columns_log2: row_log2 },
-            Transpose::Merge { row_log2, steps, block_log2: transposed },
-            Transpose::Transpose { rows_log2: row_log2, columns_log2: column_log2 },
-            Transpose::Merge { row_log2, steps: row_log2, block_log2 },
+            TransposeWork::Transpose { rows_log2: column_log2, columns_log2: row_log2 },
+            TransposeWork::Merge { row_log2, steps, block_log2: transposed },
+            TransposeWork::Transpose { rows_log2: row_log2, columns_log2: column_log2 },
+            TransposeWork::Merge { row_log2, steps: row_log2, block_log2 },
         ];
         kernels.extend(merges.map(Kernel::Transpose));
     }
