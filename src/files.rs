@@ -20,7 +20,7 @@
 //! ```
 //!
 //! Inputs are files, readers, or bytes in memory: text, lines, CSV, TSV, JSON Lines, `.npy`, raw binary,
-//! Parquet or Arrow, recognized by their names or first lines unless [`format`](Sort::format) names the
+//! Parquet or Arrow, recognised by their names or first lines unless [`format`](Sort::format) names the
 //! format. Inputs larger than memory are sorted in temporary files. Nothing here parses arguments,
 //! handles signals or ends the process. Results and output files are the same as from the command.
 

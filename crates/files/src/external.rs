@@ -122,7 +122,9 @@ impl<'a> External<'a> {
                 };
                 written.map_err(io::Error::other)?;
             }
-            *bytes = std::mem::take(writer.get_mut()).into();
+            // The next batch takes the room of the bytes read.
+            let room = Vec::from(std::mem::take(bytes));
+            *bytes = std::mem::replace(writer.get_mut(), room).into();
             Ok(())
         };
         let input = Input::reader("batches", Filled { fill, bytes: VecDeque::new() });

@@ -7,7 +7,7 @@ use gpusort_order::ElementType;
 
 use super::dataset::{Content, Dataset, count};
 use super::progress::{Phase, Watch};
-use gpusort_base::clock::Instant;
+use gpusort_base::clock::{Instant, timed};
 use gpusort_base::error::Error;
 use gpusort_base::parallel::{self, Meanwhile};
 use gpusort_engine::key_buf::KeyBuf;
@@ -153,21 +153,21 @@ impl<'a> Parts<'a> {
                 let read = |chunks: &mut Chunks| chunks.next_available(most(chunks), false);
                 // The first rows are copied when they are taken.
                 let is_full = |chunks: &Chunks, [rows, bytes]: [u64; 2]| chunks.is_full(6 * bytes, 4 * rows);
-                let mut next = read(chunks)?;
-                reading += start.elapsed();
+                let mut next = timed(&mut reading, || read(chunks))?;
                 while let Some(text) = next {
                     // While there is room for all rows of this text and of the next one, that one is read meanwhile.
                     let [rows, bytes] = groups.size();
                     let longer = bytes + 2 * text.size().max(most(chunks) as u64);
-                    let has_room = !is_full(chunks, [rows * longer / bytes.max(1), longer]);
+                    let more = u128::from(rows) * u128::from(longer) / u128::from(bytes.max(1));
+                    let has_room = !is_full(chunks, [u64::try_from(more).unwrap_or(u64::MAX), longer]);
                     next = thread::scope(|scope| {
-                        let reading = has_room.then(|| parallel::meanwhile(scope, || read(chunks)));
+                        let coming = has_room.then(|| parallel::meanwhile(scope, || read(chunks)));
                         groups.add(&text, known)?;
-                        reading.map_or(Ok(None), Meanwhile::wait)
+                        timed(&mut reading, || coming.map_or(Ok(None), Meanwhile::wait))
                     })?;
                     chunks.spare = text.bytes;
                     if !has_room && !is_full(chunks, groups.size()) {
-                        next = read(chunks)?;
+                        next = timed(&mut reading, || read(chunks))?;
                     }
                     progress(chunks.bytes);
                 }

@@ -103,7 +103,8 @@ impl KeyedBatch {
         Ok(Self { pieces, head, counts, orders, number, told, respelled })
     }
 
-    /// Numbers the records: with these numbers, or all with 1. A null of a record counts as often as its number says.
+    /// Gives each record the number of records that it stands for: these numbers, or 1. A null counts as often as its
+    /// record.
     pub fn with_counts(mut self, numbers: Option<&[u64]>) -> Self {
         let mut first = 0;
         for piece in &mut self.pieces {

@@ -18,7 +18,7 @@ use gpusort_base::parallel;
 use gpusort_external::{Numbered, REPEATED};
 use gpusort_formats::batch::KeyedBatch;
 use gpusort_formats::budget::Budget;
-use gpusort_formats::fields::{Fields, Head, Layout};
+use gpusort_formats::fields::{Fields, Head, Layout, table_of};
 use gpusort_formats::piece::Piece;
 use gpusort_formats::places::Places;
 use gpusort_formats::{InputSpec, Output, Text};
@@ -39,6 +39,8 @@ pub(crate) struct Firsts {
     tables: Vec<HashMap<Vec<u8>, usize>>,
     /// The bytes left for values.
     left: AtomicU64,
+    /// The most bytes of records whose values are copied at once.
+    copied: usize,
 }
 
 /// The values of records, end to end, and the hash and the range of each.
@@ -47,7 +49,8 @@ type Values = (Vec<u8>, Vec<(u64, Range<usize>)>);
 impl Firsts {
     pub(crate) fn new(budget: &Budget, most: usize) -> Self {
         let left = AtomicU64::new((budget.bytes() / 4).max(LITTLE));
-        Self { most, tables: vec![HashMap::default(); parallel::threads()], left }
+        let copied = usize::try_from(budget.bytes() / 16).unwrap_or(usize::MAX);
+        Self { most, tables: vec![HashMap::default(); parallel::threads()], left, copied }
     }
 
     /// Counts the next record, which has this value. Returns true for the first ones of the value.
@@ -62,9 +65,8 @@ impl Firsts {
         let (count_of_tables, most, left) = (self.tables.len(), self.most, &self.left);
         let of_table = |(number, table): (usize, &mut HashMap<Vec<u8>, usize>)| {
             let all = values.iter().flat_map(|(bytes, found)| found.iter().map(move |found| (bytes, found)));
-            let (mut taken, mut index) = (Vec::new(), 0..);
-            for (bytes, (hash, range)) in all {
-                let index = index.next().expect("indices have no end");
+            let mut taken = Vec::new();
+            for (index, (bytes, (hash, range))) in all.enumerate() {
                 if table_of(*hash, count_of_tables) == number
                     && count(table, &bytes[range.clone()], left)? <= most
                 {
@@ -86,11 +88,6 @@ impl Firsts {
         let problem = format!("has at least {values} values, too many for the memory");
         Error::option("per", problem).hinting(Hint::Memory)
     }
-}
-
-/// Returns the number of the table for a hash.
-fn table_of(hash: u64, tables: usize) -> usize {
-    (((hash >> 32) * tables as u64) >> 32) as usize
 }
 
 /// Counts a record with this value. Returns the number of its records so far, or `None` without memory for a new value.
@@ -317,12 +314,12 @@ impl Write for Answers<'_, '_, '_> {
 
 /// Writes the first records of each value, of records in this order.
 fn add_firsts(records: &KeyedBatch, order: &[u32], answers: &mut Answers) -> io::Result<()> {
-    /// The number of records whose values are in memory at once.
-    const BLOCK: usize = 1 << 17;
-    /// The number of records that a core takes at once.
+    /// The number of records that a core takes at once, and the most whose values are in memory at once.
     const PART: usize = 1 << 12;
+    const BLOCK: usize = 32 * PART;
     let places = Places::of(&records.pieces);
-    for order in order.chunks(BLOCK) {
+    let copied = answers.per.as_ref().map_or(0, |(_, firsts)| firsts.copied);
+    for order in order.chunks((copied / places.length()).clamp(1, BLOCK)) {
         let (layout, firsts) = answers.per.as_mut().expect("there is a column of values");
         let fields = answers.how.kind.dialect().fields;
         let values_of = |order: &[u32]| {

@@ -10,42 +10,46 @@ use gpusort_formats::{InputKind, InputSpec};
 use gpusort_order::{Invalid, Reading};
 
 impl Decider<'_> {
-    /// Returns the error of a column that mixes words with numbers or times, or has times or clocks in two forms.
-    pub(super) fn refused(&self, how: &InputSpec, number: usize, survey: &Survey) -> Result<Error, Error> {
-        let key = &how.keys[number];
-        let place = |example: &Example| self.look.place(example.at);
-        let (kind, between, first, misfit, is_word) = match survey.decide() {
-            Decision::Mixed { kind, between, first, misfit, is_word } => {
-                (kind, between, first, misfit, is_word)
-            }
-            Decision::Apart { what, first, misfit } => {
-                let (here, there) = (place(&misfit)?, place(&first)?);
-                let problem = format!(
-                    "'{}' and '{}' ({there}) do not compare: {}",
-                    shown(&misfit),
-                    shown(&first),
-                    match what {
-                        Apart::Zones => "only one of them has a time zone",
-                        Apart::Years => "only one of them has a year",
-                        Apart::Clocks => "the shorter one may be minutes:seconds or hours:minutes",
-                    }
-                );
-                let kind = if what == Apart::Clocks { "duration" } else { "text" };
-                let remedy = Remedy::Key(key.with_kind(kind).into());
-                return Ok(Error::input(here, problem).hinting(Hint::Remedies([remedy].into())));
-            }
-            Decision::Kind(..) => unreachable!("the fields fit no kind"),
+    /// Returns the error of a column with times or clocks in two forms.
+    pub(super) fn apart(
+        &self,
+        key: &ResolvedKey,
+        what: Apart,
+        [first, misfit]: [&Example; 2],
+    ) -> Result<Error, Error> {
+        let (here, there) = (self.look.place(misfit.at)?, self.look.place(first.at)?);
+        let problem = match what {
+            Apart::Zones => "only one of them has a time zone",
+            Apart::Years => "only one of them has a year",
+            Apart::Clocks => "the shorter one may be minutes:seconds or hours:minutes",
         };
+        let problem =
+            format!("'{}' and '{}' ({there}) do not compare: {problem}", shown(misfit), shown(first));
+        let kind = if what == Apart::Clocks { "duration" } else { "text" };
+        let remedy = Remedy::Key(key.with_kind(kind).into());
+        Ok(Error::input(here, problem).hinting(Hint::Remedies([remedy].into())))
+    }
+
+    /// Returns the error of a column that mixes words with numbers or times.
+    pub(super) fn mixed(
+        &self,
+        how: &InputSpec,
+        number: usize,
+        (survey, [kind, between]): (&Survey, [Found; 2]),
+        [first, misfit]: [&Example; 2],
+        is_word: bool,
+    ) -> Result<Error, Error> {
+        let key = &how.keys[number];
         let is_time = |kind| matches!(kind, Found::Time(_));
         let name = if is_time(kind) { "time" } else { "number" };
         let what = if is_time(between) { "a time" } else { "a number" };
-        let (here, there) = (place(&misfit)?, place(&first)?);
+        let (here, there) = (self.look.place(misfit.at)?, self.look.place(first.at)?);
         let problem = if is_word {
-            format!("'{}' is not {what}, but '{}' ({there}) is", shown(&misfit), shown(&first))
+            format!("'{}' is not {what}, but '{}' ({there}) is", shown(misfit), shown(first))
         } else {
-            format!("'{}' is {what}, but '{}' ({there}) is not", shown(&misfit), shown(&first))
+            format!("'{}' is {what}, but '{}' ({there}) is not", shown(misfit), shown(first))
         };
-        let word = if is_word { &misfit } else { &first };
+        let word = if is_word { misfit } else { first };
         let name = if survey.has_units() { "size" } else { name };
         let as_text = alone(how, number, |key| key.order.reading = Kind::Text.reading());
         let mut remedies = Vec::new();

@@ -387,7 +387,13 @@ impl Decider<'_> {
                     set(key, kind);
                     self.check_given(&decisions.how, number, survey)?;
                 }
-                _ => return Err(self.refused(&decisions.how, number, survey)?),
+                Decision::Mixed { kind, between, first, misfit, is_word } => {
+                    let (examples, kinds) = ([&first, &misfit], [kind, between]);
+                    return Err(self.mixed(&decisions.how, number, (survey, kinds), examples, is_word)?);
+                }
+                Decision::Apart { what, first, misfit } => {
+                    return Err(self.apart(&decisions.how.keys[number], what, [&first, &misfit])?);
+                }
             }
         }
         Ok(())

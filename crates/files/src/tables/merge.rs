@@ -95,6 +95,7 @@ impl<'a> Merging<'a> {
         }
         self.close()?;
         report.runs = self.runs.len();
+        // All runs of a sort are in temporary files.
         report.spilled_bytes = self.runs.iter().map(RunSource::length).sum();
         Ok(report)
     }

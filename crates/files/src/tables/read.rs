@@ -156,7 +156,7 @@ impl<'a> TableScan<'a> {
         arrays::batch(&self.whole, columns, rows).map_err(failed)
     }
 
-    /// Returns a batch of [`TableScan::numbered`] without the added column.
+    /// Returns a batch of [`TableScan::all_with_added`] without the added column.
     pub(super) fn without_added(&self, batch: RecordBatch) -> Result<RecordBatch, Error> {
         let (_, mut columns, rows) = batch.into_parts();
         columns.truncate(self.schema.fields().len());

@@ -27,6 +27,11 @@ pub(super) trait Codec: Sync {
     fn check_end(&self, _first: &[u8], _last: &[u8]) -> io::Result<()> {
         Ok(())
     }
+
+    /// Returns true if these bytes may follow the last member.
+    fn is_padding(&self, _bytes: &[u8]) -> bool {
+        false
+    }
 }
 
 /// Decompresses some bytes of one member, from its first byte on. Returns the numbers of bytes taken and made, and

@@ -92,9 +92,7 @@ impl Decoder {
             let is_empty = self.left().is_empty();
             return Err(if is_empty { self.ends_early() } else { invalid(format!("not {name} data")) });
         }
-        // Tapes pad gzip with zeros.
-        let may_be_padded = self.compression == Compression::Gzip;
-        while may_be_padded && !self.left().is_empty() && self.left().iter().all(|&byte| byte == 0) {
+        while !self.left().is_empty() && codec.is_padding(self.left()) {
             self.bytes.truncate(self.at);
             self.fill(1)?;
         }

@@ -78,6 +78,11 @@ impl Codec for Gzip {
             to sort the part that remains, use: gzip -dc FILE | gpusort sort ...";
         Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem))
     }
+
+    /// Tapes are padded with zeros.
+    fn is_padding(&self, bytes: &[u8]) -> bool {
+        bytes.iter().all(|&byte| byte == 0)
+    }
 }
 
 #[cfg(test)]

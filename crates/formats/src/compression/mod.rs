@@ -1,6 +1,6 @@
 //! Compressed data.
 //!
-//! Each compression is a sequence of members, usually with checksums. Compressed text is recognized by
+//! Each compression is a sequence of members, usually with checksums. Compressed text is recognised by
 //! its first bytes, whatever its name; compressed binary data only by its name, since any first bytes may
 //! be elements.
 

@@ -83,6 +83,8 @@ const TOGETHER: usize = 32;
 
 /// The most bytes of a piece that a core reads at once, and the approximate number of its rows.
 const PIECE: usize = 1 << 20;
+/// The least bytes that justify a parallel task.
+const LEAST: usize = 1 << 16;
 const ROWS: usize = 1 << 15;
 
 /// The number of recent rows to compare the next row with; a power of two. Without this comparison, a few frequent keys
@@ -124,7 +126,7 @@ impl<'a> Groups<'a> {
             let is_certain = fields.are_of_lines() || memchr(QUOTE, &bytes[body.clone()]).is_none();
             let sample = &bytes[body.start..body.end.min(body.start + SAMPLE)];
             let ends = memchr_iter(fields.line_end().byte(), sample).count();
-            let most = body.len().div_ceil(parallel::threads()).clamp(1, PIECE);
+            let most = body.len().div_ceil(parallel::threads()).clamp(LEAST, PIECE);
             let size = (sample.len() * ROWS / ends.max(1)).clamp(1, most);
             let size = if is_certain { size } else { body.len().max(1) };
             for pieces in rows::pieces(bytes, body.clone(), fields, size).chunks(parallel::threads()) {
@@ -222,7 +224,7 @@ impl<'t> Found<'t> {
             };
             let text = if has_whole { bytes } else { &found.joined };
             let hash = xxh3_64(&text[key.clone()]);
-            let same = &mut found.rows[(((hash >> 32) * tables as u64) >> 32) as usize];
+            let same = &mut found.rows[table_of(hash, tables)];
             let (recent, half) = (&mut recent[hash as usize % RECENT], (hash >> 32) as u32);
             let before = if recent.1 == half { same.get_mut(recent.0 as usize) } else { None };
             match before {
@@ -334,6 +336,11 @@ impl Table {
             prefetch(&self.bytes, key.end);
         }
     }
+}
+
+/// Returns the number of the table for a hash.
+pub fn table_of(hash: u64, tables: usize) -> usize {
+    (((hash >> 32) * tables as u64) >> 32) as usize
 }
 
 /// Returns the entry of a place for the group with this number, from 1.

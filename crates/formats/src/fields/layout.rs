@@ -525,13 +525,11 @@ impl<'a> Rows<'a> {
 
     /// Finds the next line, without its fields. Returns false if no line begins before `until`.
     pub(super) fn advance_line(&mut self, until: usize) -> bool {
-        let rest = &self.bytes[self.next..];
         if self.next >= until {
             return false;
         }
-        let end = memchr::memchr(self.layout.dialect.fields.line_end().byte(), rest);
-        self.at = self.next;
-        self.next += end.map_or(rest.len(), |end| end + 1);
+        let next = rows::end_of_row(self.bytes, self.next, self.layout.dialect.fields);
+        (self.at, self.next) = (self.next, next.expect("a line end follows each input"));
         true
     }
 

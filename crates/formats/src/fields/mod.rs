@@ -31,7 +31,7 @@ use crate::parallel::map_parts;
 
 pub use self::column::{Column, NotAdded};
 pub use self::dialect::{Dialect, Fields, Gap, unquoted};
-pub use self::groups::Groups;
+pub use self::groups::{Groups, table_of};
 pub use self::header::{ColumnAt, Header, ResolvedKey};
 pub use self::key::{Axis, Key, KeySpec, Kind};
 pub use self::layout::{Body, Layout, Surveyed};

@@ -10,6 +10,8 @@ mod files;
 pub(super) mod integers;
 pub mod span;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use gpusort_order::key::{ElementType, KeyMap, Word};
 
 use self::integers::Integers;
@@ -71,6 +73,12 @@ fn decimals(text: &Text, per_line: PerLine, order: KeyMap) -> Option<PrintedNumb
 fn read_pieces<T: Send>(text: &Text, read: impl Fn(&[u8]) -> Option<T> + Sync) -> Option<Vec<T>> {
     let size = piece_size(text.bytes.len());
     let of_part = |part: &TextPart| fields::pieces(&text.bytes, part.range.clone(), Fields::Tokens, size);
-    let pieces = text.parts.iter().flat_map(of_part);
-    map_parts(pieces, |piece| read(&text.bytes[piece])).into_iter().collect()
+    // After a refused piece, the others need not be read.
+    let is_refused = AtomicBool::new(false);
+    let read_piece = |piece| {
+        let read = if is_refused.load(Ordering::Relaxed) { None } else { read(&text.bytes[piece]) };
+        is_refused.fetch_or(read.is_none(), Ordering::Relaxed);
+        read
+    };
+    map_parts(text.parts.iter().flat_map(of_part), read_piece).into_iter().collect()
 }
